@@ -1,0 +1,256 @@
+// Package store is what the house remembers: tenants, sealed sequences,
+// matches, draws, records and the log, in words of the domain.
+//
+// A store promises, and storetest.Run checks:
+//
+//   - Durability. When Update returns nil, everything its function wrote is on
+//     stable storage: a machine that loses power the next instant still has it.
+//     When Update returns an error, nothing of it is there, now or ever.
+//   - Isolation. The functions given to Update behave as if they ran one after
+//     the other. View sees one moment, and never an Update half done.
+//   - Conditional replacement. Replace… succeeds only for the version that was
+//     read and stores the next one; a caller that lost a race gets
+//     ErrConflict and has changed nothing.
+//   - Uniqueness. Add… of something that is there already is ErrExists.
+//
+// An Update function may run more than once (a serialisation failure is
+// retried), so it must have no effect but through its Tx, and must not keep
+// the Tx. Updates of many callers may share one commit; the error or panic
+// of one leaves the others untouched.
+//
+// Statements are kept as the exact bytes that were hashed into the log
+// (PROTOCOL.md §7). Secrets reach the store only sealed (PROTOCOL.md §2).
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+var (
+	// ErrNotFound: nothing is stored at that address.
+	ErrNotFound = errors.New("not found")
+	// ErrExists: that address, or that value which must be unique, is taken.
+	ErrExists = errors.New("exists already")
+	// ErrConflict: the row is no longer as the caller has read it.
+	ErrConflict = errors.New("changed meanwhile")
+)
+
+// Store is a database. It is safe for concurrent use.
+type Store interface {
+	View(ctx context.Context, fn func(Reader) error) error
+	Update(ctx context.Context, fn func(Tx) error) error
+	// Close waits for running transactions; later calls fail.
+	Close() error
+}
+
+// Reader reads. A missing single row is ErrNotFound, an empty list is no error.
+type Reader interface {
+	Tenant(name string) (Tenant, error)
+	Tenants() ([]Tenant, error)
+	APIKey(hash [32]byte) (APIKey, error)
+	APIKeys(tenant string) ([]APIKey, error)
+
+	Sequence(id string) (Sequence, error)
+	// LowestFree is the free sequence with the lowest number (PROTOCOL.md §3, assign.lowest).
+	LowestFree(tenant, mode string) (Sequence, error)
+	Pool(tenant, mode string) (Pool, error)
+
+	Match(id string) (Match, error)
+	Game(match string, game int) (Game, error)
+	// Games are ordered by number.
+	Games(match string) ([]Game, error)
+	// Segments of a game in order.
+	Segments(match string, game int) ([]Segment, error)
+	Roll(match string, game, segment int, stream string, index int) (Roll, error)
+	// Rolls of a game in the order they were drawn.
+	Rolls(match string, game int) ([]Roll, error)
+	// Events are the record lines from line first (from 1) on.
+	Events(match string, game, first int) ([]string, error)
+
+	LogHead() (LogHead, error)
+	// Entry is the statement with that log index.
+	Entry(index int64) (Entry, error)
+	// Entries are those with first ≤ index < end that exist.
+	Entries(first, end int64) ([]Entry, error)
+	// LogHashes answers, in the order asked for, hashes by their storage
+	// index in the sense of golang.org/x/mod/sumdb/tlog.
+	LogHashes(indexes []int64) ([][32]byte, error)
+	// Checkpoint is the smallest signed one of at least size entries.
+	Checkpoint(size int64) (Checkpoint, error)
+	LatestCheckpoint() (Checkpoint, error)
+}
+
+// Tx reads its own writes.
+type Tx interface {
+	Reader
+
+	AddTenant(Tenant) error
+	AddAPIKey(APIKey) error
+	// RevokeAPIKey sets the end of a key's life.
+	RevokeAPIKey(hash [32]byte, at time.Time) error
+
+	// AddSequence: id, secret hash and (tenant, mode, number) are unique.
+	AddSequence(Sequence) error
+	// ReplaceSequence stores s if its stored state is still from.
+	ReplaceSequence(s Sequence, from SequenceState) error
+
+	AddMatch(Match) error
+	ReplaceMatch(Match) error
+	AddGame(Game) error
+	ReplaceGame(Game) error
+	AddSegment(Segment) error
+	// ReplaceSegment fails with ErrConflict if the segment is dealt already.
+	ReplaceSegment(Segment) error
+	AddRoll(Roll) error
+	// AddEvents appends record lines; first is the number of the first one
+	// and must be one more than the number of lines stored, else ErrConflict.
+	AddEvents(match string, game, first int, lines []string) error
+	// Spend records an anchor or a link; one value is spent once per log.
+	Spend(value [32]byte) error
+
+	// LockLog is LogHead, and keeps others from appending until the end of this Update.
+	LockLog() (LogHead, error)
+	// AppendEntry stores the entry whose index is the size of the log, with
+	// the hashes it completes (tlog.StoredHashes), and moves the head. LockLog comes first.
+	AppendEntry(e Entry, hashes [][32]byte) error
+	// AddCheckpoint: one per size.
+	AddCheckpoint(Checkpoint) error
+}
+
+// Tenant is a platform.
+type Tenant struct {
+	Name    string
+	Created time.Time
+}
+
+// APIKey is a key of a tenant; only the SHA-256 of the key is kept.
+type APIKey struct {
+	Hash    [32]byte
+	Tenant  string
+	Label   string
+	Prefix  string   // the readable part, for lists
+	Scopes  []string // seal, match, draw, read, admin
+	Created time.Time
+	Revoked time.Time // zero: valid
+}
+
+// SequenceState says what a sequence is used for.
+type SequenceState uint8
+
+// A sequence is free until it is assigned to a game or retired; after that its
+// secret gets published and never does anything else.
+const (
+	Free SequenceState = iota
+	Assigned
+	Published
+	Retired
+)
+
+// Sequence is a sealed sequence of dice (PROTOCOL.md §2).
+type Sequence struct {
+	ID         string
+	Tenant     string
+	Mode       string
+	Number     uint64
+	Rolls      [3]int // opening, a, b
+	Sealed     []byte // the secret, encrypted; the id is associated data
+	SecretHash [32]byte
+	Root       [32]byte // with the cut "-"
+	State      SequenceState
+	Index      int64 // of the commit in the log
+	Committed  time.Time
+
+	Match         string // once assigned
+	Game, Segment int
+}
+
+// Pool counts the sequences of a tenant and mode.
+type Pool struct {
+	Next uint64 // the number the next sequence will get
+	Free int
+}
+
+// Match is the state of a match that changes, beside its immutable open statement.
+type Match struct {
+	ID      string
+	Tenant  string
+	Open    int64 // log index of the open
+	Games   int   // how many game numbers were used
+	Score   [2]int
+	Links   [2]int      // links released by A and B
+	Tip     [2][32]byte // the last link released, at first the anchor
+	Finish  int64       // log index of the finish, -1 before
+	Version int64
+}
+
+// GameState is where a game stands.
+type GameState uint8
+
+// A game is Playing from its assign on, Over once its record has an end
+// line, and Closed or Aborted when that statement is in the log.
+const (
+	Playing GameState = iota
+	Over
+	Closed
+	Aborted
+)
+
+// Game is the state of a game that changes, beside its rolls and record lines.
+type Game struct {
+	Match    string
+	Number   int
+	State    GameState
+	Segments int
+	Rolls    [3]int // drawn per stream, summed over segments
+	Receipt  []byte // hash of the last receipt, nil before the first
+	Lines    int    // of the record
+	Head     [32]byte
+	Score    [2]int // before the game
+	Crawford bool
+	End      int64 // log index of the close or abort, -1 before
+	Version  int64
+}
+
+// Segment binds one sequence to a game.
+type Segment struct {
+	Match         string
+	Game, Segment int
+	Sequence      string
+	Assign        int64     // log index
+	Links         [2][]byte // released for this segment, nil before
+	Deal          int64     // log index, -1 before
+	Root          [32]byte  // of the deal
+	Cut           string
+}
+
+// Roll is one draw: the signed receipt as it was answered.
+type Roll struct {
+	Match         string
+	Game, Segment int
+	Stream        string
+	Index         int    // inside the segment
+	Ordinal       int    // of the draw in the game, from 0
+	Line          int    // the record line of the roll, 0 if none
+	Receipt       string // signed note
+}
+
+// LogHead is the end of the log.
+type LogHead struct {
+	Size int64
+	Time time.Time // of the last entry, zero in an empty log
+}
+
+// Entry is one statement of the log.
+type Entry struct {
+	Index int64
+	Text  []byte
+	Time  time.Time
+}
+
+// Checkpoint is a signed tree head.
+type Checkpoint struct {
+	Size int64
+	Note string // signed note
+}
