@@ -220,6 +220,7 @@ type Segment struct {
 	Sequence      string
 	Assign        int64     // log index
 	Links         [2][]byte // released for this segment, nil before
+	Last          uint8     // whose link completed the deal: 1 A, 2 B, 0 none was needed
 	Deal          int64     // log index, -1 before
 	Root          [32]byte  // of the deal
 	Cut           string
