@@ -5,7 +5,8 @@
 //
 //   - Durability. When Update returns nil, everything its function wrote is on
 //     stable storage: a machine that loses power the next instant still has it.
-//     When Update returns an error, nothing of it is there, now or ever.
+//     When Update returns an error, nothing of it is there, now or ever; the
+//     one exception says so (ErrUncertain).
 //   - Isolation. The functions given to Update behave as if they ran one after
 //     the other. View sees one moment, and never an Update half done.
 //   - Conditional replacement. Replace… succeeds only for the version that was
@@ -17,6 +18,9 @@
 // retried), so it must have no effect but through its Tx, and must not keep
 // the Tx. Updates of many callers may share one commit; the error or panic
 // of one leaves the others untouched.
+//
+// Update must not be called inside View or Update. Times are kept in whole
+// seconds UTC, as the statements have them.
 //
 // Statements are kept as the exact bytes that were hashed into the log
 // (PROTOCOL.md §7). Secrets reach the store only sealed (PROTOCOL.md §2).
@@ -35,6 +39,10 @@ var (
 	ErrExists = errors.New("exists already")
 	// ErrConflict: the row is no longer as the caller has read it.
 	ErrConflict = errors.New("changed meanwhile")
+	// ErrUncertain: the storage failed while it was committing, so whether the
+	// update is there shows only when it is looked up again. Every effect has
+	// a natural key, so the caller may simply repeat the request.
+	ErrUncertain = errors.New("commit not confirmed by the storage")
 )
 
 // Store is a database. It is safe for concurrent use.
@@ -56,11 +64,21 @@ type Reader interface {
 	// LowestFree is the free sequence with the lowest number (PROTOCOL.md §3, assign.lowest).
 	LowestFree(tenant, mode string) (Sequence, error)
 	Pool(tenant, mode string) (Pool, error)
+	// Sequences are those of a tenant and mode whose number is at least from,
+	// by number, at most limit.
+	Sequences(tenant, mode string, from uint64, limit int) ([]Sequence, error)
+	// Unused are free sequences committed before that time, oldest first, at
+	// most limit: each must be assigned or retired within 90 days (PROTOCOL.md §7).
+	Unused(before time.Time, limit int) ([]Sequence, error)
 
 	Match(id string) (Match, error)
 	Game(match string, game int) (Game, error)
 	// Games are ordered by number.
 	Games(match string) ([]Game, error)
+	// Unended are games that were assigned before that time and are neither
+	// closed nor aborted, oldest first, at most limit: each must end within
+	// 72 hours (PROTOCOL.md §7).
+	Unended(before time.Time, limit int) ([]Game, error)
 	// Segments of a game in order.
 	Segments(match string, game int) ([]Segment, error)
 	Roll(match string, game, segment int, stream string, index int) (Roll, error)
@@ -117,6 +135,9 @@ type Tx interface {
 	AppendEntry(e Entry, hashes [][32]byte) error
 	// AddCheckpoint: one per size.
 	AddCheckpoint(Checkpoint) error
+	// ReplaceCheckpoint stores a note with more cosignatures for a size that
+	// has one; else ErrNotFound.
+	ReplaceCheckpoint(Checkpoint) error
 }
 
 // Tenant is a platform.
