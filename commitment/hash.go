@@ -1,0 +1,69 @@
+package commitment
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// A Hash is a SHA-256 value: the only hash of the protocol (PROTOCOL.md §1). Roots, heads, links, anchors and roll
+// keys are Hashes too: 32 bytes that texts show as 64 lower-case hex digits.
+type Hash [sha256.Size]byte
+
+// Sum returns H(data).
+func Sum(data []byte) Hash { return sha256.Sum256(data) }
+
+// String returns the 64 hex digits.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// ParseHash reads exactly 64 lower-case hex digits.
+func ParseHash(s string) (Hash, error) {
+	var h Hash
+	if err := decodeHex(h[:], s); err != nil {
+		return Hash{}, fmt.Errorf("parse hash: %w", err)
+	}
+	return h, nil
+}
+
+// MarshalText makes a Hash the hex string of the JSON views.
+func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText is ParseHash.
+func (h *Hash) UnmarshalText(text []byte) error {
+	v, err := ParseHash(string(text))
+	if err != nil {
+		return err
+	}
+	*h = v
+	return nil
+}
+
+// decodeHex fills dst from 2·len(dst) lower-case hex digits. Package hex accepts upper case as well, which would give
+// one value two spellings and so one statement two leaf hashes.
+func decodeHex(dst []byte, s string) error {
+	if len(s) != 2*len(dst) {
+		return fmt.Errorf("want %d hex digits, got %d characters", 2*len(dst), len(s))
+	}
+	for i := 0; i < len(s); i++ {
+		v, ok := hexDigit(s[i])
+		if !ok {
+			return fmt.Errorf("character %q at %d is not a lower-case hex digit", s[i], i)
+		}
+		if i%2 == 0 {
+			dst[i/2] = v << 4
+		} else {
+			dst[i/2] |= v
+		}
+	}
+	return nil
+}
+
+func hexDigit(c byte) (byte, bool) {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0', true
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10, true
+	}
+	return 0, false
+}
