@@ -1,0 +1,85 @@
+package rules
+
+// node is a position seen by the mover, with the masks that decide his steps. All masks are over his slots.
+type node struct {
+	own, opp side
+	occ      uint32 // his checkers, bar included
+	wall     uint32 // closed to him; fixed while he moves
+	blot     uint32 // where a landing hits or pins
+}
+
+func (n *node) position(mover Color, route Route) Position {
+	p := Position{route: route}
+	p.sides[mover&1] = n.own
+	p.sides[mover&1^1] = n.opp
+	return p
+}
+
+// sources returns the slots from which a step by die d is legal under the step and head rules (RULES.md §3).
+func (g *Generator) sources(n *node, d uint) uint32 {
+	occ := n.occ
+	from := occ &^ g.held
+	if occ&(1<<barSlot) != 0 {
+		from = 1 << barSlot
+	}
+	if g.headed && g.rules.Head.barred(g.limit, g.takenOff(n), n) {
+		from &^= 1 << headSlot
+	}
+	if g.rules.Contact == ContactHitAndStay {
+		from &^= g.rules.Contact.stays(&g.start, n)
+	}
+	inside := from & (pointSlots &^ n.wall >> d)
+	if occ&outsideSlots != 0 {
+		return inside
+	}
+	if g.tight {
+		inside = 0
+	}
+	return inside | g.rules.BearOff.sources(occ, from, g.held, d)
+}
+
+// takenOff returns how many checkers have left the head under the running allowance.
+func (g *Generator) takenOff(n *node) int {
+	return g.taken + int(g.start.own.count(headSlot)) - int(n.own.count(headSlot))
+}
+
+// landing returns the slot where a step from f by die d ends.
+func landing(f, d uint) uint { return min(f+d, offSlot) }
+
+// move makes a legal step from slot f to slot t and reports whether it hit or pinned.
+func (g *Generator) move(n *node, f, t uint) (contact bool) {
+	n.own.remove(f)
+	n.own.add(t)
+	if n.own.count(f) == 0 {
+		n.occ &^= 1 << f
+		if n.opp[1]>>(pinShift+24-f)&1 != 0 && f != barSlot {
+			n.opp[1] &^= 1 << (pinShift + 24 - f) // the pinner leaves
+			n.blot |= 1 << f
+		}
+	}
+	if t == offSlot {
+		return false
+	}
+	n.occ |= 1 << t
+	if n.blot>>t&1 == 0 {
+		return false
+	}
+	n.blot &^= 1 << t
+	if g.rules.Contact == ContactPin {
+		n.opp[1] |= 1 << (pinShift + 24 - t)
+		return true
+	}
+	n.opp.remove(offSlot - t)
+	n.opp.add(barSlot)
+	return true
+}
+
+// reach returns every slot the mover could occupy at some moment of the stage, blind to what stands in the way.
+func (n *node) reach(s Stage) uint32 {
+	occ := n.occ
+	if s.mixed() {
+		return occ | occ<<s.Dice[0] | occ<<s.Dice[1] | occ<<(s.Dice[0]+s.Dice[1])
+	}
+	d := s.Dice[0]
+	return occ | occ<<d | occ<<(2*d) | occ<<(3*d) | occ<<(4*d)
+}

@@ -1,0 +1,89 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Setup is any arrangement of checkers, possible or not. Points and Pinned are indexed by colour and own-path index.
+type Setup struct {
+	Points [2][24]int
+	Bar    [2]int
+	Off    [2]int
+	Pinned [2][24]bool // the side's single checker there is held by the enemy
+}
+
+// Position proves that the setup can stand on a board under these rules. The error joins every reason why not.
+func (r Rules) Position(s Setup) (Position, error) {
+	var errs []error
+	refuse := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if err := r.Validate(); err != nil {
+		return Position{}, fmt.Errorf("check position: %w", err)
+	}
+	n := r.Checkers()
+	p := Position{route: r.Route}
+	for c := White; c <= Black; c++ {
+		total, absurd := 0, false
+		put := func(count int, slot uint, where string, args ...any) {
+			if count < 0 || count > n {
+				refuse("%s has %d checkers %s, want 0 to %d", c, count, fmt.Sprintf(where, args...), n)
+				absurd = true
+				return
+			}
+			total += count
+			p.sides[c][slot>>4] += uint64(count) << (slot & 15 * 4)
+		}
+		for idx, count := range s.Points[c] {
+			put(count, uint(idx+1), "on point %d", r.PointNumber(c, idx))
+		}
+		if s.Bar[c] != 0 && !r.HasBar() {
+			refuse("%s has a checker on the bar, and nothing is ever hit in this game", c)
+		}
+		put(s.Bar[c], barSlot, "on the bar")
+		put(s.Off[c], offSlot, "borne off")
+		if !absurd && total != n {
+			refuse("%s has %d checkers, want %d", c, total, n)
+		}
+		for idx, pinned := range s.Pinned[c] {
+			if pinned {
+				p.sides[c][1] |= 1 << (pinShift + idx)
+			}
+		}
+	}
+	for idx, white := range s.Points[White] {
+		there := r.Route.across(idx)
+		black := s.Points[Black][there]
+		heldWhite, heldBlack := s.Pinned[White][idx], s.Pinned[Black][there]
+		number := r.PointNumber(White, idx)
+		switch shared := white > 0 && black > 0; {
+		case shared && !r.Pins():
+			refuse("point %d holds checkers of both colours", number)
+		case shared && heldWhite == heldBlack:
+			refuse("white's point %d is shared: exactly one side must be pinned there", number)
+		case heldWhite && (white != 1 || black < 1):
+			refuse("white is marked pinned on his point %d without one white checker held by black", number)
+		case heldBlack && (black != 1 || white < 1):
+			refuse("black is marked pinned on his point %d without one black checker held by white", r.PointNumber(Black, there))
+		}
+	}
+	if s.Off[White] == n && s.Off[Black] == n {
+		refuse("both sides have borne off all their checkers")
+	}
+	if errs != nil {
+		return Position{}, fmt.Errorf("check position: %w", errors.Join(errs...))
+	}
+	return p, nil
+}
+
+// Setup returns the position as an arrangement that can be edited.
+func (p Position) Setup() Setup {
+	var s Setup
+	for c := White; c <= Black; c++ {
+		for idx := range 24 {
+			s.Points[c][idx] = p.At(c, idx)
+			s.Pinned[c][idx] = p.Held(c, idx)
+		}
+		s.Bar[c], s.Off[c] = p.Bar(c), p.Off(c)
+	}
+	return s
+}
