@@ -1,0 +1,188 @@
+package sheet
+
+import (
+	"fairdice/replay"
+	"fairdice/rules"
+)
+
+// Hop is one checker's journey as it is written: from and to in the mover's own numbers, replay.BarNumber and
+// replay.OffNumber included. Landings between them are not named.
+type Hop struct {
+	From, To uint8
+	Star     Star
+}
+
+// Star is what a row says about hits of one journey.
+type Star uint8
+
+// What a row may say.
+const (
+	Plain  Star = iota // no star: nothing was hit, or the star was left out
+	Hit                // a star: something was hit on the way
+	Silent             // the row cannot say: a further checker of a group such as 6/5*(2)
+)
+
+// Play is what a row says was played with its dice.
+type Play struct {
+	Hops   []Hop
+	Unable bool // the row says that nothing could be moved; without it an empty play may also be a game given up
+}
+
+// maxReadings bounds how many readings of a game are followed at a time. Each row with a choice doubles them at most, and the
+// next rows settle nearly all: the opponent's checker is on the bar or it is not.
+const maxReadings = 32
+
+// candidate is one legal way to read a play.
+type candidate struct {
+	state   replay.State
+	penalty int // journeys whose star does not fit the hits
+}
+
+// decoder finds the legal readings of one play. Its buffers live as long as the sheet: replaying a match allocates nothing per
+// row.
+type decoder struct {
+	gen   rules.Generator
+	steps [replay.MaxHops]replay.Hop
+	found []candidate
+
+	state    replay.State // before the play, the throw included
+	seat     replay.Seat
+	hops     []Hop
+	at       [4]uint8 // where each journey stands
+	hit      [4]bool  // whether it hit something
+	enemy    rules.Color
+	dice     [4]uint8
+	used     uint8 // bit per die
+	all      bool  // go on after the first legal reading
+	first    error // why the first complete reading is illegal
+	complete bool  // a reading was complete, so first means something
+}
+
+// decode returns all legal readings of a play by the seat that is on turn, or why there is none. The readings are valid until the
+// next call.
+func (d *decoder) decode(st replay.State, seat replay.Seat, hops []Hop) ([]candidate, error) {
+	d.found, d.state, d.seat, d.hops = d.found[:0], st, seat, hops
+	d.first, d.complete, d.used, d.all = nil, false, 0, false
+	if len(hops) > 0 && len(hops) <= len(d.at) {
+		d.dice = st.Game().Stage().Dice
+		d.enemy = st.Color(seat).Other()
+		for i, h := range hops {
+			d.at[i], d.hit[i] = h.From, false
+		}
+		d.all = d.choice()
+		d.walk(0)
+		if len(d.found) > 0 {
+			return d.found, nil
+		}
+		if d.complete {
+			return nil, d.first
+		}
+	}
+	// The distances do not fit the dice, or nothing was played: the state machine says what is wrong with the row as it
+	// is written.
+	steps := d.steps[:0]
+	for _, h := range hops[:min(len(hops), len(d.steps))] {
+		steps = append(steps, replay.Hop{From: h.From, To: h.To, Star: h.Star == Hit})
+	}
+	next, err := st.Apply(&d.gen, replay.Event{Kind: replay.Move, Seat: seat, Steps: steps})
+	if err != nil {
+		return nil, err
+	}
+	d.found = append(d.found, candidate{state: next})
+	return d.found, nil
+}
+
+// choice reports whether different readings of the play can end differently: one checker moved by both of two dice, with an enemy
+// blot on one of the two landings it may have used.
+func (d *decoder) choice() bool {
+	if len(d.hops) != 1 || d.dice[0] == d.dice[1] {
+		return false
+	}
+	for _, v := range d.dice[:2] {
+		if from := d.hops[0].From; from > v && d.blot(from-v) {
+			return true
+		}
+	}
+	return false
+}
+
+// blot reports whether one enemy checker stood on the mover's point before the play.
+func (d *decoder) blot(number uint8) bool {
+	return d.state.Position().At(d.enemy, int(number)-1) == 1
+}
+
+// walk tries every order of steps that completes all journeys, the written order first, and returns whether to stop.
+func (d *decoder) walk(depth int) bool {
+	done := true
+	for i := range d.hops {
+		if d.at[i] == d.hops[i].To {
+			continue
+		}
+		done = false
+		last := uint8(0)
+		for j, v := range d.dice {
+			if v == 0 || v == last || d.used&(1<<j) != 0 {
+				continue
+			}
+			last = v
+			if d.step(depth, i, j) {
+				return true
+			}
+		}
+	}
+	return done && d.accept(depth)
+}
+
+// step moves journey i by die j and walks on.
+func (d *decoder) step(depth, i, j int) bool {
+	from, to, v := d.at[i], d.hops[i].To, d.dice[j]
+	next := uint8(replay.OffNumber)
+	if from > v {
+		next = from - v
+	}
+	if next < to || next == replay.OffNumber && to != replay.OffNumber {
+		return false
+	}
+	star := next != replay.OffNumber && d.blot(next) && !d.taken(depth, next)
+	d.steps[depth] = replay.Hop{From: from, To: next, Star: star}
+	hit := d.hit[i]
+	d.at[i], d.hit[i], d.used = next, hit || star, d.used|1<<j
+	stop := d.walk(depth + 1)
+	d.at[i], d.hit[i], d.used = from, hit, d.used&^(1<<j)
+	return stop
+}
+
+// taken reports whether an earlier step of the play landed on the point, and so hit what stood there.
+func (d *decoder) taken(depth int, number uint8) bool {
+	for _, s := range d.steps[:depth] {
+		if s.To == number {
+			return true
+		}
+	}
+	return false
+}
+
+// accept asks the state machine about a complete reading.
+func (d *decoder) accept(depth int) bool {
+	next, err := d.state.Apply(&d.gen, replay.Event{Kind: replay.Move, Seat: d.seat, Steps: d.steps[:depth]})
+	if err != nil {
+		if !d.complete {
+			d.first, d.complete = err, true
+		}
+		return false
+	}
+	penalty := 0
+	for i, h := range d.hops {
+		if h.Star != Silent && (h.Star == Hit) != d.hit[i] {
+			penalty++
+		}
+	}
+	for i := range d.found {
+		if d.found[i].state == next {
+			d.found[i].penalty = min(d.found[i].penalty, penalty)
+			return !d.all
+		}
+	}
+	d.found = append(d.found, candidate{state: next, penalty: penalty})
+	return !d.all
+}

@@ -1,0 +1,367 @@
+package sheet
+
+import (
+	"fmt"
+	"slices"
+
+	"fairdice/replay"
+	"fairdice/rules"
+)
+
+// Options say what match a sheet is of.
+type Options struct {
+	Variant  rules.Variant
+	Length   int  // points the match is played to; 0: a session of single games for money
+	Crawford bool // the Crawford rule holds; it means something in matches to more than one point
+
+	// Observe, if not nil, is told of every row that was accepted, with the most likely reading where there are several.
+	Observe func(game, line int, what string, st replay.State)
+}
+
+// Note is something a reader tolerated and a person may want to know.
+type Note struct {
+	Game, Line int
+	Text       string
+}
+
+// Report is what a sheet has found.
+type Report struct {
+	Games, Rolls int
+	Findings     []replay.Finding
+	Notes        []Note
+	Unfinished   bool // the last game has no end
+}
+
+// maxFindings and maxNotes bound the memory of a report; a match with so many faults is none.
+const (
+	maxFindings = 1000
+	maxNotes    = 1000
+)
+
+// Sheet checks one match. Its methods are called in the order of the rows; line numbers are those of the file.
+type Sheet struct {
+	opt     Options
+	decoder decoder
+	report  Report
+
+	score    [2]int // after the last game, as far as it could be checked
+	scored   bool   // score is known
+	crawford bool   // the Crawford game has been played
+	number   int    // the running game's number as the file gives it
+	state    gameState
+	last     int // line of the last row
+
+	readings, next []reading
+	dead           *corpse
+	gaveUp         bool // a row said that a seat gives up
+	loser          replay.Seat
+	result         *outcome
+}
+
+type gameState uint8
+
+const (
+	noGame  gameState = iota
+	running           // rows are checked
+	failed            // a row was refused: the rest of the game cannot be judged
+)
+
+// reading is one way to understand the rows so far.
+type reading struct {
+	state   replay.State
+	penalty int
+
+	// withheld is what is wrong with the last throw, which nothing was played with: only a result after it can explain that.
+	withheld *replay.Finding
+}
+
+// corpse is why the best reading that is no longer possible stopped being so.
+type corpse struct {
+	finding replay.Finding
+	penalty int
+}
+
+type outcome struct {
+	winner replay.Seat
+	points int64
+	line   int
+}
+
+// New returns a sheet without rows. The variant must be of the short family.
+func New(o Options) *Sheet { return &Sheet{opt: o, scored: true} }
+
+// Begun reports whether a game has begun.
+func (s *Sheet) Begun() bool { return s.number > 0 || s.report.Games > 0 }
+
+// Game begins the next game, closing the one before it. Number is the file's own, score the points it claims before the game; nil if it
+// claims none.
+func (s *Sheet) Game(line, number int, score *[2]int) {
+	s.closeGame(false)
+	s.report.Games++
+	s.number, s.state, s.last = number, running, line
+	s.dead, s.gaveUp, s.result = nil, false, nil
+	if score != nil {
+		if s.scored && *score != s.score {
+			s.find(line, replay.CheckResult, "score", "the score is given as %d : %d, but the games before it make it %d : %d", score[0], score[1], s.score[0], s.score[1])
+		}
+		s.score, s.scored = *score, true
+	}
+	st, err := replay.Start(s.setting())
+	if err != nil {
+		s.find(line, replay.CheckFormat, "variant", "%v", err)
+		s.state = failed
+		return
+	}
+	s.readings = append(s.readings[:0], reading{state: st})
+}
+
+// setting returns what the running game starts from. In a session the options with the most freedom hold; a result that fits only
+// gnubg's Jacoby rule is accepted later.
+func (s *Sheet) setting() replay.Setting {
+	set := replay.Setting{Variant: s.opt.Variant, Game: s.report.Games}
+	switch {
+	case !s.opt.Variant.Rules.Cube():
+		set.Options = replay.Options{Raise: replay.RaiseMars}
+	case s.opt.Length == 0:
+		set.Options = replay.Options{Raise: replay.RaiseBeaver}
+	default:
+		set.Options = replay.Options{Raise: replay.RaiseCube, Crawford: true,
+			Series: replay.Series{Kind: replay.SeriesPoints, N: min(s.opt.Length, replay.MaxSeries)}}
+		oneAway := s.scored && max(s.score[0], s.score[1]) == s.opt.Length-1
+		set.Crawford = s.opt.Crawford && s.opt.Length > 1 && oneAway && !s.crawford
+		s.crawford = s.crawford || oneAway
+	}
+	return set
+}
+
+// Play takes a row with dice.
+func (s *Sheet) Play(line int, seat replay.Seat, dice rules.Dice, p Play) {
+	s.report.Rolls++
+	if !s.ready(line) {
+		return
+	}
+	s.next = s.next[:0]
+	for _, r := range s.readings {
+		st, err := s.throw(r.state, seat, dice)
+		if err != nil {
+			s.bury(line, r, err)
+			continue
+		}
+		found, err := s.decoder.decode(st, seat, p.Hops)
+		if err != nil {
+			if len(p.Hops) == 0 && !p.Unable {
+				// Dice without a play: the seat may have given up. The next row tells.
+				f := s.refused(line, err)
+				s.add(reading{state: st, penalty: r.penalty, withheld: &f})
+				continue
+			}
+			s.bury(line, r, err)
+			continue
+		}
+		for _, c := range found {
+			s.add(reading{state: c.state, penalty: r.penalty + c.penalty})
+		}
+	}
+	s.settle(line, "play")
+}
+
+// throw applies what precedes a play: the opening draw, which the file leaves out, or the roll.
+func (s *Sheet) throw(st replay.State, seat replay.Seat, dice rules.Dice) (replay.State, error) {
+	opening, _ := st.NextDraw()
+	if opening == replay.StreamOpening {
+		draw := dice
+		fresh := !s.opt.Variant.Rules.OpeningIsRoll()
+		if fresh {
+			draw = rules.Dice{A: 6, B: 1}
+		}
+		if (seat == replay.A) != (draw.A > draw.B) {
+			draw.A, draw.B = draw.B, draw.A
+		}
+		next, err := st.Apply(&s.decoder.gen, replay.Event{Kind: replay.Opening, Dice: draw})
+		if err != nil || !fresh && !dice.IsDouble() {
+			return next, err
+		}
+		st = next
+	}
+	return st.Apply(&s.decoder.gen, replay.Event{Kind: replay.Roll, Seat: seat, Dice: dice})
+}
+
+// Double takes a row that offers a double, or redoubles in answer to one. Value is what the row says the cube would become; 0 if it
+// does not say.
+func (s *Sheet) Double(line int, seat replay.Seat, value int64) {
+	s.cube(line, func(st replay.State) (replay.Event, int64) {
+		e, next := replay.Event{Kind: replay.Double, Seat: seat}, 2*st.Cube().Value
+		if due := st.Due(); due.Kind == replay.DueAnswer && due.Seat == seat {
+			e.Kind = replay.Beaver
+			if st.Beavered() {
+				e.Kind = replay.Raccoon
+			}
+			next *= 2
+		}
+		return e, next
+	}, value)
+}
+
+// Take takes a row that accepts what is offered.
+func (s *Sheet) Take(line int, seat replay.Seat) {
+	s.cube(line, func(replay.State) (replay.Event, int64) { return replay.Event{Kind: replay.Take, Seat: seat}, 0 }, 0)
+}
+
+// Drop takes a row that refuses what is offered.
+func (s *Sheet) Drop(line int, seat replay.Seat) {
+	s.cube(line, func(replay.State) (replay.Event, int64) { return replay.Event{Kind: replay.Drop, Seat: seat}, 0 }, 0)
+}
+
+func (s *Sheet) cube(line int, event func(replay.State) (replay.Event, int64), value int64) {
+	if !s.ready(line) {
+		return
+	}
+	s.next = s.next[:0]
+	what := ""
+	for _, r := range s.readings {
+		e, want := event(r.state)
+		what = e.Kind.String()
+		next, err := r.state.Apply(&s.decoder.gen, e)
+		if err == nil && value != 0 && value != want {
+			s.die(corpse{penalty: r.penalty, finding: replay.Finding{Game: s.report.Games, Line: line, Check: replay.CheckCube, Category: "cube-value",
+				Message: fmt.Sprintf("the cube is offered at %d; here it can only become %d", value, want)}})
+			continue
+		}
+		if err != nil {
+			s.bury(line, r, err)
+			continue
+		}
+		s.add(reading{state: next, penalty: r.penalty})
+	}
+	s.settle(line, what)
+}
+
+// GiveUp takes a row in which a seat resigns without saying how much.
+func (s *Sheet) GiveUp(line int, seat replay.Seat) {
+	if s.state != running {
+		return
+	}
+	s.last = line
+	if s.gaveUp && s.loser != seat {
+		s.fail(line, replay.CheckResult, "result-winner", "both seats give up")
+		return
+	}
+	s.gaveUp, s.loser = true, seat
+}
+
+// Bad takes a row that cannot be read.
+func (s *Sheet) Bad(line int, format string, args ...any) {
+	if s.state == running {
+		s.fail(line, replay.CheckFormat, "unreadable", format, args...)
+	}
+}
+
+// Note records something tolerated.
+func (s *Sheet) Note(line int, format string, args ...any) {
+	if len(s.report.Notes) < maxNotes {
+		s.report.Notes = append(s.report.Notes, Note{Game: s.report.Games, Line: line, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+// Close ends the last game and returns the report.
+func (s *Sheet) Close() Report {
+	s.closeGame(true)
+	return s.report
+}
+
+// ready reports whether the next row can be checked: the game runs, was not given up, and no throw before the row was left unplayed.
+func (s *Sheet) ready(line int) bool {
+	if s.state != running {
+		return false
+	}
+	s.last = line
+	s.readings = slices.DeleteFunc(s.readings, func(r reading) bool {
+		if r.withheld != nil {
+			s.die(corpse{finding: *r.withheld, penalty: r.penalty})
+		}
+		return r.withheld != nil
+	})
+	switch {
+	case len(s.readings) == 0:
+		s.report.add(s.dead.finding)
+		s.state, s.scored = failed, false
+	case s.gaveUp:
+		s.fail(line, replay.CheckResult, "after-end", "%s has given up the game: nothing can follow", s.loser)
+	case s.result != nil:
+		s.fail(line, replay.CheckResult, "after-end", "the result stands in line %d: nothing can follow", s.result.line)
+	default:
+		return true
+	}
+	return false
+}
+
+// add takes a reading into the next ones; equal states are one reading.
+func (s *Sheet) add(r reading) {
+	for i := range s.next {
+		if s.next[i].state == r.state {
+			s.next[i].penalty = min(s.next[i].penalty, r.penalty)
+			return
+		}
+	}
+	if len(s.next) < maxReadings {
+		s.next = append(s.next, r)
+	}
+}
+
+// bury ends a reading that a row contradicts.
+func (s *Sheet) bury(line int, r reading, err error) {
+	s.die(corpse{penalty: r.penalty, finding: s.refused(line, err)})
+}
+
+// die keeps the better of two failed readings: the one whose stars fitted better, of equals the one that got further.
+func (s *Sheet) die(c corpse) {
+	if s.dead == nil || c.penalty < s.dead.penalty || c.penalty == s.dead.penalty && c.finding.Line > s.dead.finding.Line {
+		s.dead = &c
+	}
+}
+
+// settle takes over the next readings; without any the game has failed.
+func (s *Sheet) settle(line int, what string) {
+	s.readings, s.next = s.next, s.readings
+	if len(s.readings) == 0 {
+		s.report.add(s.dead.finding)
+		s.state, s.scored = failed, false
+		return
+	}
+	if s.opt.Observe != nil {
+		s.opt.Observe(s.report.Games, line, what, s.best().state)
+	}
+}
+
+func (s *Sheet) best() reading {
+	best := s.readings[0]
+	for _, r := range s.readings[1:] {
+		if r.penalty < best.penalty {
+			best = r
+		}
+	}
+	return best
+}
+
+func (s *Sheet) refused(line int, err error) replay.Finding {
+	if r, ok := err.(*replay.Refusal); ok {
+		return replay.NewFinding(s.report.Games, line, r)
+	}
+	return replay.Finding{Game: s.report.Games, Line: line, Check: replay.CheckFormat, Category: "unreadable", Message: err.Error()}
+}
+
+func (s *Sheet) find(line int, check, category, format string, args ...any) {
+	s.report.add(replay.Finding{Game: s.report.Games, Line: line, Check: check, Category: category, Message: fmt.Sprintf(format, args...)})
+}
+
+// fail is find for a row after which the game cannot be judged.
+func (s *Sheet) fail(line int, check, category, format string, args ...any) {
+	s.find(line, check, category, format, args...)
+	s.state, s.scored = failed, false
+}
+
+func (r *Report) add(f replay.Finding) {
+	if len(r.Findings) < maxFindings {
+		r.Findings = append(r.Findings, f)
+	}
+}
