@@ -1,0 +1,51 @@
+GO ?= go
+LISTEN ?= 127.0.0.1:8080
+DATA ?= ./fairdice-data
+OAPI := $(GO) tool -modfile=../tools/go.mod oapi-codegen -config oapi-codegen.yaml ../openapi.yaml
+
+.PHONY: run build test check generate bench fuzz crash demo
+
+## run: start the service on $(LISTEN) with its data in $(DATA)
+run: build
+	./bin/fairdice serve --listen $(LISTEN) --data $(DATA)
+
+## build: both programs into ./bin
+build:
+	$(GO) build -trimpath -o bin/ ./cmd/...
+
+## test: all tests
+test:
+	$(GO) test ./...
+
+## check: formatting, vet, generated files, staticcheck
+check: generate
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
+	$(GO) vet ./...
+	git diff --exit-code -- '*.gen.go'
+	$(GO) tool -modfile=tools/go.mod staticcheck ./...
+
+## generate: what is made from openapi.yaml
+generate:
+	cd api && $(OAPI)
+	cd client && $(OAPI)
+	sed -i -e '1,2d' -e 's|DO NOT EDIT\.$$|&\n|' api/openapi.gen.go client/types.gen.go
+
+## bench: durable draws through HTTP, with the distribution of their latency
+bench:
+	$(GO) test ./cmd/fairdice -run '^$$' -bench . -benchtime 5s -count 1
+
+## fuzz: every fuzz test of the tree for FUZZTIME
+FUZZTIME ?= 20s
+fuzz:
+	@$(GO) list ./... | while read -r pkg; do \
+		$(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' | while read -r f; do \
+			echo "$$pkg $$f"; $(GO) test $$pkg -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) || exit 1; \
+		done || exit 1; done
+
+## crash: kill the service a hundred times at random moments and look at what is left
+crash:
+	FAIRDICE_KILLS=100 $(GO) test ./cmd/fairdice -run TestKilled -count 1 -v -timeout 20m
+
+## demo: a whole match through the real API, into ./demo
+demo: build
+	./bin/fairdice demo --out demo

@@ -1,0 +1,133 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"fairdice/house"
+)
+
+// MaxBody is the largest request body read, in bytes: a record of the largest
+// size PROTOCOL.md §5 allows cannot come in one request, but any turn can.
+const MaxBody = 1 << 20
+
+// body reads a request body whole, so that what is behind the first JSON
+// value is not silently dropped, and refuses what two readers could read in two ways.
+func (s *server) body(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
+			next.ServeHTTP(w, r)
+			return
+		}
+		data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+		if err != nil {
+			if large := new(http.MaxBytesError); errors.As(err, &large) {
+				err = refuse(tooLarge, "the body is larger than %d bytes", MaxBody)
+			} else {
+				err = refuse(house.Malformed, "the body breaks off after %d bytes", len(data))
+			}
+			s.problem(w, r, err)
+			return
+		}
+		if len(data) == 0 {
+			r.Body = http.NoBody
+			next.ServeHTTP(w, r)
+			return
+		}
+		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+			s.problem(w, r, refuse(unsupportedMedia, "the Content-Type is %q", r.Header.Get("Content-Type")))
+			return
+		}
+		if err := wellFormed(data); err != nil {
+			s.problem(w, r, err)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(data))
+		next.ServeHTTP(w, r)
+	})
+}
+
+// wellFormed accepts exactly one JSON object with no member twice.
+func wellFormed(data []byte) error {
+	d := jsontext.NewDecoder(bytes.NewReader(data))
+	v, err := d.ReadValue()
+	if err != nil {
+		return refuse(house.Malformed, "the body is not JSON: %v", syntax(err))
+	}
+	if v.Kind() != '{' {
+		return refuse(house.Malformed, "the body is not a JSON object")
+	}
+	if _, err := d.ReadToken(); err != io.EOF {
+		return refuse(house.Malformed, "text follows the JSON object at byte %d", d.InputOffset())
+	}
+	return nil
+}
+
+// syntax leaves the place and the reason of a JSON error.
+func syntax(err error) string {
+	var e *jsontext.SyntacticError
+	if errors.As(err, &e) {
+		return fmt.Sprintf("byte %d: %v", e.ByteOffset, e.Err)
+	}
+	return err.Error()
+}
+
+// strict decodes an object whose members are exactly those of the document:
+// an unknown member is refused by its name, for a misspelt option that is
+// dropped would open another match than the one meant.
+func strict(data []byte, into any, required ...string) error {
+	err := json.Unmarshal(data, into, json.RejectUnknownMembers(true))
+	if err != nil {
+		var e *json.SemanticError
+		switch {
+		case !errors.As(err, &e):
+			return refuse(house.Malformed, "the body: %v", err)
+		case errors.Is(e.Err, json.ErrUnknownName):
+			return refuse(house.Malformed, "the body has an unknown member %s", e.JSONPointer)
+		default:
+			return refuse(house.Malformed, "the body: member %s is not of the type the API document gives it", e.JSONPointer)
+		}
+	}
+	for _, name := range required {
+		if !has(data, name) {
+			return refuse(house.Malformed, "the body lacks the member %q", name)
+		}
+	}
+	return nil
+}
+
+func has(object []byte, member string) bool {
+	var members map[string]jsontext.Value
+	return json.Unmarshal(object, &members) == nil && members[member] != nil
+}
+
+// UnmarshalJSON is strict.
+func (b *OpenRequest) UnmarshalJSON(data []byte) error {
+	type plain OpenRequest
+	return strict(data, (*plain)(b), "variant", "mode", "a", "b")
+}
+
+// UnmarshalJSON is strict.
+func (b *LinkRequest) UnmarshalJSON(data []byte) error {
+	type plain LinkRequest
+	return strict(data, (*plain)(b), "link")
+}
+
+// UnmarshalJSON is strict.
+func (b *EventsRequest) UnmarshalJSON(data []byte) error {
+	type plain EventsRequest
+	return strict(data, (*plain)(b), "lines")
+}
+
+// UnmarshalJSON is strict.
+func (b *ReasonRequest) UnmarshalJSON(data []byte) error {
+	type plain ReasonRequest
+	return strict(data, (*plain)(b), "reason")
+}

@@ -1,0 +1,102 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"fairdice/house"
+)
+
+// SealSequence seals a sequence.
+func (s *server) SealSequence(ctx context.Context, r SealSequenceRequestObject) (SealSequenceResponseObject, error) {
+	if r.Number < 0 {
+		return nil, refuse(house.Malformed, "the number of a sequence is not negative")
+	}
+	a, err := s.house.Seal(ctx, who(ctx), string(r.Mode), uint64(r.Number), r.Params.Since)
+	if err != nil {
+		return nil, err
+	}
+	return SealSequence200JSONResponse{
+		Sequence: a.Sequence, Mode: Mode(a.Mode), Number: int64(a.Number), Published: published(a.Published),
+	}, nil
+}
+
+// RetireSequence retires a sequence that no game uses.
+func (s *server) RetireSequence(ctx context.Context, r RetireSequenceRequestObject) (RetireSequenceResponseObject, error) {
+	a, err := s.house.Retire(ctx, who(ctx), r.Sequence, r.Body.Reason, r.Params.Since)
+	if err != nil {
+		return nil, err
+	}
+	return RetireSequence200JSONResponse{Sequence: a.Sequence, Published: published(a.Published)}, nil
+}
+
+// GetSequence answers a sequence with all its statements.
+func (s *server) GetSequence(ctx context.Context, r GetSequenceRequestObject) (GetSequenceResponseObject, error) {
+	v, p, err := s.house.Sequence(ctx, r.Sequence)
+	if err != nil {
+		return nil, err
+	}
+	return GetSequence200JSONResponse{Sequence: sequence(v), Published: published(p)}, nil
+}
+
+// Pages of sequences; openapi.yaml lists the same.
+const (
+	defaultPage = 100
+	maxPage     = 1000
+)
+
+// ListSequences answers one page of sequences.
+func (s *server) ListSequences(ctx context.Context, r ListSequencesRequestObject) (ListSequencesResponseObject, error) {
+	limit := r.Params.Limit
+	switch {
+	case limit == 0:
+		limit = defaultPage
+	case limit < 1 || limit > maxPage:
+		return nil, refuse(house.Malformed, "limit is not 1 to %d", maxPage)
+	}
+	if !r.Params.Mode.Valid() {
+		return nil, refuse(house.Malformed, "mode %q is none of /v1/modes", r.Params.Mode)
+	}
+	if st := r.Params.State; st != "" && !st.Valid() {
+		return nil, refuse(house.Malformed, "state %q is none of free, assigned, published, retired", st)
+	}
+	if r.Params.Cursor < 0 {
+		return nil, refuse(house.Malformed, "cursor is not the next of a page")
+	}
+	// One more than asked for tells whether there is a next page.
+	list, err := s.house.Sequences(ctx, r.Params.Tenant, string(r.Params.Mode), string(r.Params.State), uint64(r.Params.Cursor), limit+1)
+	if err != nil {
+		return nil, err
+	}
+	page := ListSequences200JSONResponse{Sequences: []Sequence{}}
+	if len(list) > limit {
+		page.Next = int64(list[limit].Number)
+		list = list[:limit]
+	}
+	for _, v := range list {
+		page.Sequences = append(page.Sequences, sequence(v))
+	}
+	return page, nil
+}
+
+// GetStatement answers one statement of the log. A statement never changes,
+// and the first checkpoint that contains it proves it for ever.
+func (s *server) GetStatement(ctx context.Context, r GetStatementRequestObject) (GetStatementResponseObject, error) {
+	p, err := s.house.Statement(ctx, r.Index, r.Params.Since)
+	if err != nil {
+		return nil, err
+	}
+	body := published(p)
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("encode statement %d: %w", r.Index, err)
+	}
+	tag := etag(data)
+	if matches(r.Params.IfNoneMatch, tag) {
+		return GetStatement304Response{Headers: GetStatement304ResponseHeaders{ETag: tag}}, nil
+	}
+	return GetStatement200JSONResponse{Body: body, Headers: GetStatement200ResponseHeaders{
+		CacheControl: "public, max-age=31536000, immutable", ETag: tag,
+	}}, nil
+}

@@ -1,0 +1,147 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// OpenMatch opens a match; seen is the size of the log the caller knows, 0
+// for none, here and in the other calls.
+func (c *Client) OpenMatch(ctx context.Context, match string, terms OpenRequest, seen int64) (Opened, error) {
+	return call[Opened](ctx, c, http.MethodPut, matchPath(match, ""), since(seen), terms)
+}
+
+// Match is the public state of a match.
+func (c *Client) Match(ctx context.Context, match string) (Match, error) {
+	return call[Match](ctx, c, http.MethodGet, matchPath(match, ""), nil, nil)
+}
+
+// Statements are all statements of a match, with their commits.
+func (c *Client) Statements(ctx context.Context, match string, seen int64) (Published, error) {
+	return call[Published](ctx, c, http.MethodGet, matchPath(match, "/statements"), since(seen), nil)
+}
+
+// Abandon ends a match that is not decided.
+func (c *Client) Abandon(ctx context.Context, match string, seen int64) (Finished, error) {
+	return call[Finished](ctx, c, http.MethodPut, matchPath(match, "/abandon"), since(seen), nil)
+}
+
+// Bundle is the file that proves a match, as bytes.
+func (c *Client) Bundle(ctx context.Context, match string) ([]byte, error) {
+	return c.send(ctx, http.MethodGet, matchPath(match, "/bundle"), nil, nil)
+}
+
+// NextGame starts a game.
+func (c *Client) NextGame(ctx context.Context, match string, game int, seen int64) (GameStarted, error) {
+	return call[GameStarted](ctx, c, http.MethodPut, gamePath(match, game), since(seen), nil)
+}
+
+// PutLink releases a link. Only [fairdice/client/player] knows when that is safe.
+func (c *Client) PutLink(ctx context.Context, match string, game, segment int, seat Seat, link Hex, seen int64) (LinkTaken, error) {
+	path := gamePath(match, game, "segments", segment, "links", seat)
+	return call[LinkTaken](ctx, c, http.MethodPut, path, since(seen), LinkRequest{Link: link})
+}
+
+// Draw opens the roll that is due. The bytes of the answer are what `verify
+// roll` reads; DrawBytes gives them.
+func (c *Client) Draw(ctx context.Context, match string, game, segment int, stream Stream, index int) (Roll, error) {
+	return call[Roll](ctx, c, http.MethodPut, drawPath(match, game, segment, stream, index), nil, nil)
+}
+
+// DrawBytes is Draw without decoding.
+func (c *Client) DrawBytes(ctx context.Context, match string, game, segment int, stream Stream, index int) ([]byte, error) {
+	return c.send(ctx, http.MethodPut, drawPath(match, game, segment, stream, index), nil, nil)
+}
+
+func drawPath(match string, game, segment int, stream Stream, index int) string {
+	return gamePath(match, game, "segments", segment, "rolls", stream, index)
+}
+
+// Append writes record lines from the given line on.
+func (c *Client) Append(ctx context.Context, match string, game, line int, lines ...string) (EventsTaken, error) {
+	return call[EventsTaken](ctx, c, http.MethodPut, gamePath(match, game, "events", line), nil, EventsRequest{Lines: lines})
+}
+
+// CloseGame closes a finished game.
+func (c *Client) CloseGame(ctx context.Context, match string, game int, seen int64) (GameClosed, error) {
+	return call[GameClosed](ctx, c, http.MethodPut, gamePath(match, game, "close"), since(seen), nil)
+}
+
+// AbortGame aborts a game after a failure of the platform.
+func (c *Client) AbortGame(ctx context.Context, match string, game int, reason string, seen int64) (GameAborted, error) {
+	return call[GameAborted](ctx, c, http.MethodPut, gamePath(match, game, "abort"), since(seen), ReasonRequest{Reason: reason})
+}
+
+// Record is the record of a game; view is the view token of an unfinished
+// match for a client without a key, or "".
+func (c *Client) Record(ctx context.Context, match string, game int, view string) (Record, error) {
+	var query url.Values
+	if view != "" {
+		query = url.Values{"view": {view}}
+	}
+	return call[Record](ctx, c, http.MethodGet, gamePath(match, game, "record"), query, nil)
+}
+
+// Seal seals the next sequence of a mode.
+func (c *Client) Seal(ctx context.Context, mode Mode, number, seen int64) (Sealed, error) {
+	path := "/v1/modes/" + url.PathEscape(string(mode)) + "/sequences/" + strconv.FormatInt(number, 10)
+	return call[Sealed](ctx, c, http.MethodPut, path, since(seen), nil)
+}
+
+// Sequences is a page of a tenant's sequences; state "" means any. The next
+// page starts at the cursor that Next names.
+func (c *Client) Sequences(ctx context.Context, tenant string, mode Mode, state SequenceState, cursor int64) (SequencePage, error) {
+	query := url.Values{"tenant": {tenant}, "mode": {string(mode)}}
+	if state != "" {
+		query.Set("state", string(state))
+	}
+	if cursor > 0 {
+		query.Set("cursor", strconv.FormatInt(cursor, 10))
+	}
+	return call[SequencePage](ctx, c, http.MethodGet, "/v1/sequences", query, nil)
+}
+
+// Sequence is a sequence with its statements.
+func (c *Client) Sequence(ctx context.Context, sequence string) (SequenceWithStatements, error) {
+	return call[SequenceWithStatements](ctx, c, http.MethodGet, "/v1/sequences/"+url.PathEscape(sequence), nil, nil)
+}
+
+// Retire publishes the secret of a sequence no game uses.
+func (c *Client) Retire(ctx context.Context, sequence, reason string, seen int64) (SequenceRetired, error) {
+	path := "/v1/sequences/" + url.PathEscape(sequence) + "/retire"
+	return call[SequenceRetired](ctx, c, http.MethodPut, path, since(seen), ReasonRequest{Reason: reason})
+}
+
+// Statement is one statement of the log.
+func (c *Client) Statement(ctx context.Context, index, seen int64) (Published, error) {
+	return call[Published](ctx, c, http.MethodGet, "/v1/statements/"+strconv.FormatInt(index, 10), since(seen), nil)
+}
+
+// Variants are the variants the service plays.
+func (c *Client) Variants(ctx context.Context) (Variants, error) {
+	return call[Variants](ctx, c, http.MethodGet, "/v1/variants", nil, nil)
+}
+
+// Modes are the dice modes.
+func (c *Client) Modes(ctx context.Context) (Modes, error) {
+	return call[Modes](ctx, c, http.MethodGet, "/v1/modes", nil, nil)
+}
+
+// Version says which build answers, and which key its log claims to have.
+func (c *Client) Version(ctx context.Context) (Version, error) {
+	return call[Version](ctx, c, http.MethodGet, "/version", nil, nil)
+}
+
+// Ready is nil once the service can answer.
+func (c *Client) Ready(ctx context.Context) error {
+	_, err := c.send(ctx, http.MethodGet, "/readyz", nil, nil)
+	return err
+}
+
+// Checkpoint is the newest signed checkpoint of the log, a signed note.
+func (c *Client) Checkpoint(ctx context.Context) (string, error) {
+	data, err := c.send(ctx, http.MethodGet, "/checkpoint", nil, nil)
+	return string(data), err
+}
