@@ -17,15 +17,20 @@
 package house
 
 import (
+	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"sync"
 	"time"
 
 	"fairdice/commitment"
 	"fairdice/store"
 
+	"github.com/google/uuid"
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -36,297 +41,157 @@ type Config struct {
 	Log    note.Signer
 	// LogVerifier is Log's public half; what was signed before is checked with it.
 	LogVerifier note.Verifier
+	LogKey      string      // the verifier key as text
 	Receipts    note.Signer // named Origin + "/receipts"
 	ReceiptKey  string      // its verifier key, as written in an open
 	Master      MasterKey
 	// HeadFile remembers the last signed checkpoint outside the database, so
-	// that a database restored from an old backup cannot sign a fork.
+	// that a database restored from an old backup cannot sign a fork. Empty: none is kept.
 	HeadFile string
-	Rand     io.Reader
-	Now      func() time.Time
+	Rand     io.Reader          // nil: crypto/rand
+	Now      func() time.Time   // nil: time.Now
 	Rolls    commitment.Lengths // of new sequences; zero: the defaults of PROTOCOL.md §2
-	Logger   *slog.Logger
+	Logger   *slog.Logger       // nil: slog.Default
 }
 
-// Code says what kind of refusal an Error is. Codes are stable.
-type Code string
+// TablesInMemory is how many matches are kept ready to play. One that was
+// pushed out is read from the store again when it is next played.
+const TablesInMemory = 2048
 
-// The codes, as openapi.yaml lists them.
-const (
-	Malformed    Code = "malformed-request" // the request cannot be understood
-	Forbidden    Code = "forbidden"         // the key lacks the scope
-	Unauthorized Code = "unauthorized"      // no key, or an unknown or revoked one
-	NotFound     Code = "not-found"         // nothing there, or not for this caller
-	OtherContent Code = "other-content"     // the address was used with other content
-	Invalid      Code = "invalid-match"     // variant, options, mode, players or anchors that do not go together
-	OutOfOrder   Code = "out-of-order"      // a game, segment, roll or line before its predecessor
-	NotDue       Code = "not-due"           // this roll, line or close is not due now
-	Illegal      Code = "illegal-event"     // the rules refuse the line
-	AwaitingLink Code = "awaiting-links"    // the segment is not dealt yet
-	NotPublic    Code = "not-yet-public"    // no signed checkpoint contains the assign yet
-	WrongLink    Code = "wrong-link"        // the link does not continue the seat's chain
-	GameEnded    Code = "game-ended"        // the game is closed or aborted
-	MatchEnded   Code = "match-ended"       // the match is finished
-	PoolEmpty    Code = "pool-empty"        // no sealed sequence is left; ask again
-	Unavailable  Code = "unavailable"       // the service cannot answer now; ask again
-)
+// House serves matches. It is safe for concurrent use.
+type House struct {
+	store      store.Store
+	origin     string
+	logKey     string
+	receipts   note.Signer
+	receiptKey string
+	master     MasterKey
+	random     io.Reader
+	clock      func() time.Time
+	rolls      commitment.Lengths
+	log        *slog.Logger
 
-// Error is a refusal: nothing was changed.
-type Error struct {
-	Code    Code
-	Message string
-	// Alternatives are the record lines that would have been accepted, Board
-	// the position drawn in text; only with Illegal and NotDue.
-	Alternatives []string
-	Board        string
-	Line         int           // the record line refused, 0 if none
-	Rule         string        // the rule broken, as rules.Code or a check id
-	RetryAfter   time.Duration // zero: do not repeat
+	signer *signer
+	tables *lru.Cache[string, *table]
+	seats  sync.Mutex // guards look-up and insertion in tables together
+
+	topUps  sync.WaitGroup
+	topping sync.Map // tenant "/" mode -> struct{}: a top-up is running
+	ctx     context.Context
+	stop    context.CancelFunc
 }
 
-func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
-
-func refuse(c Code, format string, args ...any) error {
-	return &Error{Code: c, Message: fmt.Sprintf(format, args...)}
-}
-
-// CodeOf is the code of a refusal in err's chain, or "" for any other error.
-func CodeOf(err error) Code {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Code
+// New starts a house. It fails if the database is older than the checkpoint
+// in the head file, or holds another log: then nothing must be signed.
+func New(ctx context.Context, c Config) (*House, error) {
+	if c.Rand == nil {
+		c.Rand = rand.Reader
 	}
-	return ""
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Rolls == (commitment.Lengths{}) {
+		c.Rolls = commitment.DefaultLengths()
+	}
+	if err := c.Rolls.Validate(); err != nil {
+		return nil, fmt.Errorf("configure sequences: %w", err)
+	}
+	if c.Log.Name() != c.Origin || c.Receipts.Name() != c.Origin+"/receipts" {
+		return nil, fmt.Errorf("configure keys: the log key is named %q and the receipt key %q; the origin %q needs %q and %q",
+			c.Log.Name(), c.Receipts.Name(), c.Origin, c.Origin, c.Origin+"/receipts")
+	}
+	tables, err := lru.New[string, *table](TablesInMemory)
+	if err != nil {
+		return nil, fmt.Errorf("make tables: %w", err)
+	}
+	h := &House{
+		store: c.Store, origin: c.Origin, logKey: c.LogKey,
+		receipts: c.Receipts, receiptKey: c.ReceiptKey, master: c.Master,
+		random: &lockedReader{r: c.Rand}, clock: c.Now, rolls: c.Rolls, log: c.Logger, tables: tables,
+	}
+	h.signer, err = newSigner(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
+	h.signer.start(h.ctx)
+	return h, nil
 }
 
-// Principal is who asks: a tenant with the scopes of its key, or the zero
-// value for the public.
-type Principal struct {
-	Tenant string
-	Scopes []string
+// Close stops background work and waits for it. The store stays open.
+func (h *House) Close() error {
+	h.stop()
+	h.topUps.Wait()
+	h.signer.wait()
+	return nil
 }
 
-// The scopes of an API key.
-const (
-	ScopeSeal  = "seal"
-	ScopeMatch = "match"
-	ScopeDraw  = "draw"
-	ScopeRead  = "read"
-	ScopeAdmin = "admin"
-)
+// Origin is the name of the log.
+func (h *House) Origin() string { return h.origin }
 
-// Statement is a statement of the log with the proof that a checkpoint contains it.
-type Statement struct {
-	Index int64
-	Text  string
-	Path  []commitment.Hash // inclusion proof, leaf to root
+// VerifierKey is the log's verifier key, which players pin.
+func (h *House) VerifierKey() string { return h.logKey }
+
+// ReceiptKey is the verifier key of receipts, as new matches name it.
+func (h *House) ReceiptKey() string { return h.receiptKey }
+
+// now is the present in the resolution of statements (PROTOCOL.md §1).
+func (h *House) now() time.Time { return h.clock().UTC().Truncate(time.Second) }
+
+func (h *House) newID() (string, error) {
+	id, err := uuid.NewV7FromReader(h.random)
+	if err != nil {
+		return "", fmt.Errorf("make id: %w", err)
+	}
+	return id.String(), nil
 }
 
-// Published is what an answer proves: statements, and a signed checkpoint that
-// contains each of them.
-type Published struct {
-	Statements []Statement
-	Checkpoint string
-	// Consistency proves that the checkpoint extends the log of Since
-	// entries; only if the request named a size.
-	Since       int64
-	Consistency []commitment.Hash
+// checkID demands a UUIDv7 in canonical form (PROTOCOL.md §1).
+func checkID(what, id string) error {
+	u, err := uuid.Parse(id)
+	if err != nil || u.Version() != 7 || u.Variant() != uuid.RFC4122 || u.String() != id {
+		return refuse(Malformed, "%s %q is not a UUIDv7 in lower case", what, id)
+	}
+	return nil
 }
 
-// OpenRequest opens a match (PROTOCOL.md §3, open).
-type OpenRequest struct {
-	Match   string // UUIDv7 chosen by the caller
-	Variant string
-	Mode    string
-	Profile string // refereed
-	Options string // in the form of the open statement
-	A, B    string // player tokens
-	AnchorA *commitment.Anchor
-	AnchorB *commitment.Anchor
-	Beacon  bool
-	Since   int64 // 0: no consistency proof
+// table finds the match in memory or reads it from the store.
+func (h *House) table(ctx context.Context, match string) (*table, error) {
+	if err := checkID("match", match); err != nil {
+		return nil, err
+	}
+	h.seats.Lock()
+	t, ok := h.tables.Get(match)
+	if !ok {
+		t = &table{house: h, id: match}
+		h.tables.Add(match, t)
+	}
+	h.seats.Unlock()
+	t.mu.Lock()
+	if !t.loaded {
+		if err := t.load(ctx); err != nil {
+			t.mu.Unlock()
+			h.tables.Remove(match)
+			if errors.Is(err, store.ErrNotFound) {
+				return nil, refuse(NotFound, "no match %s", match)
+			}
+			return nil, fmt.Errorf("load match %s: %w", match, err)
+		}
+	}
+	return t, nil
 }
 
-// OpenAnswer carries the open statement.
-type OpenAnswer struct {
-	Match     string
-	ViewToken string // for the players: reads the unfinished match
-	Published Published
+// lockedReader serialises one source of randomness.
+type lockedReader struct {
+	mu sync.Mutex
+	r  io.Reader
 }
 
-// GameAnswer carries the assign of a game's first segment, and its deal if no
-// player takes part in the cut.
-type GameAnswer struct {
-	Match     string
-	Game      int
-	Segment   int
-	State     string // awaiting-links or dealt
-	Published Published
-}
-
-// LinkAnswer confirms a link; the one that completed the cut carries the deal.
-type LinkAnswer struct {
-	Match     string
-	Game      int
-	Segment   int
-	Seat      string
-	State     string // awaiting-links or dealt
-	Published *Published
-}
-
-// DrawAnswer is one opened roll, with everything that proves it during the
-// game: what `verify roll` reads.
-type DrawAnswer struct {
-	Dice       [2]int
-	Receipt    string // signed note
-	Segment    int
-	Stream     string
-	Index      int
-	Key        commitment.Hash
-	Path       []commitment.Hash // against the root of the deal
-	Open       Statement
-	Assign     Statement
-	Deal       Statement
-	Checkpoint string
-	Line       int    // the record line that the draw has written
-	Head       string // of the record after that line
-	Due        string // what may follow
-}
-
-// AppendAnswer confirms record lines.
-type AppendAnswer struct {
-	Match string
-	Game  int
-	Line  int    // of the first line posted
-	Lines int    // of the record after the last line posted
-	Head  string // after that line
-	Due   string // what may follow it
-}
-
-// CloseAnswer carries the close, and the finish if the match is decided.
-type CloseAnswer struct {
-	Match     string
-	Game      int
-	Result    string // "A 2" or "draw 0"
-	Score     [2]int
-	Finished  bool
-	Published Published
-}
-
-// AbortAnswer carries the abort of a game.
-type AbortAnswer struct {
-	Match     string
-	Game      int
-	Published Published
-}
-
-// FinishAnswer carries the finish of a match.
-type FinishAnswer struct {
-	Match     string
-	Score     [2]int
-	Reason    string
-	Published Published
-}
-
-// SealAnswer carries the commit of one sequence.
-type SealAnswer struct {
-	Sequence  string
-	Mode      string
-	Number    uint64
-	Published Published
-}
-
-// RetireAnswer carries the retire of a sequence.
-type RetireAnswer struct {
-	Sequence  string
-	Published Published
-}
-
-// MatchView is the state of a match as everybody may see it.
-type MatchView struct {
-	Match    string
-	Tenant   string
-	Variant  string
-	Mode     string
-	Profile  string
-	Options  string
-	A, B     string
-	Score    [2]int
-	Links    [2]int // released so far by A and B
-	State    string // open, decided or abandoned
-	Games    []GameView
-	OpenedAt time.Time
-}
-
-// GameView is the state of a game as everybody may see it.
-type GameView struct {
-	Game     int
-	State    string // awaiting-links, playing, over, closed or aborted
-	Segments int
-	Rolls    [3]int
-	Lines    int
-	Head     string
-	Due      string // while playing: what may follow
-	Draw     *DrawDue
-}
-
-// DrawDue names the roll that is due.
-type DrawDue struct {
-	Segment int
-	Stream  string
-	Index   int
-}
-
-// RecordView is the record of a game with its receipts; private while the
-// match is unfinished.
-type RecordView struct {
-	Record   string
-	Receipts []string
-}
-
-// SequenceView is a sequence as everybody may see it.
-type SequenceView struct {
-	Sequence string
-	Tenant   string
-	Mode     string
-	Number   uint64
-	Rolls    [3]int
-	State    string // free, assigned, published or retired
-	Index    int64  // of its commit
-	Match    string
-	Game     int
-	Segment  int
-}
-
-// Evidence is everything of a match that a bundle holds (PROTOCOL.md §8).
-type Evidence struct {
-	Origin     string
-	Key        string // verifier key of the log
-	Checkpoint string
-	Earlier    []EarlierCheckpoint
-	Statements []Statement
-	Games      []GameEvidence
-}
-
-// EarlierCheckpoint is an older checkpoint with its consistency proof.
-type EarlierCheckpoint struct {
-	Checkpoint  string
-	Consistency []commitment.Hash
-}
-
-// GameEvidence is one game of a bundle.
-type GameEvidence struct {
-	Game     int
-	Record   string
-	Receipts []string
-	Openings []RollOpening
-}
-
-// RollOpening opens one roll against the root of its segment's deal.
-type RollOpening struct {
-	Segment int
-	Stream  string
-	Index   int
-	Key     commitment.Hash
-	Path    []commitment.Hash
+func (l *lockedReader) Read(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.r.Read(p)
 }

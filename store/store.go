@@ -185,6 +185,7 @@ type Sequence struct {
 
 	Match         string // once assigned
 	Game, Segment int
+	End           int64 // log index of the close, abort or retire with its secret; meaningful when Published or Retired
 }
 
 // Pool counts the sequences of a tenant and mode.

@@ -1,0 +1,289 @@
+package house
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"fairdice/commitment"
+	"fairdice/store"
+)
+
+// SealBatch is how many sequences are sealed in one transaction.
+const SealBatch = 64
+
+// MaxSealAhead is how far beyond the last sealed number one request may reach.
+const MaxSealAhead = 256
+
+// offered are the modes this house deals.
+func offered(m commitment.Mode) bool {
+	return m == commitment.Random || m == commitment.Balanced
+}
+
+// Modes are the ids of the modes this house deals.
+func (h *House) Modes() []string {
+	var ids []string
+	for _, m := range commitment.Modes() {
+		if offered(m) {
+			ids = append(ids, m.String())
+		}
+	}
+	return ids
+}
+
+func parseMode(text string) (commitment.Mode, error) {
+	m, err := commitment.ParseMode(text)
+	if err != nil {
+		return m, refuse(Invalid, "unknown mode %q", text)
+	}
+	if !offered(m) {
+		return m, refuse(Invalid, "mode %s is not offered by this service", m)
+	}
+	return m, nil
+}
+
+// sealed is a sequence made but not yet committed.
+type sealed struct {
+	row    store.Sequence
+	commit commitment.Commit
+}
+
+// makeSequence draws a secret from the system and computes everything its
+// commit says; the number is given in the transaction.
+func (h *House) makeSequence(tenant string, mode commitment.Mode) (sealed, error) {
+	id, err := h.newID()
+	if err != nil {
+		return sealed{}, err
+	}
+	secret, err := commitment.NewSecret(h.random)
+	if err != nil {
+		return sealed{}, fmt.Errorf("make secret: %w", err)
+	}
+	seq, err := commitment.Build(secret, id, mode, h.rolls, commitment.NoCut, nil)
+	if err != nil {
+		return sealed{}, fmt.Errorf("build sequence: %w", err)
+	}
+	blob, err := h.master.seal(secret, id)
+	if err != nil {
+		return sealed{}, err
+	}
+	hash, root := secret.Hash(), seq.Root()
+	return sealed{
+		row: store.Sequence{ID: id, Tenant: tenant, Mode: mode.String(), Rolls: h.rolls, Sealed: blob,
+			SecretHash: hash, Root: root, State: store.Free},
+		commit: commitment.Commit{Log: h.origin, Tenant: tenant, Mode: mode, Sequence: id, Rolls: h.rolls,
+			SecretHash: hash, Root: root},
+	}, nil
+}
+
+func (h *House) makeSequences(tenant string, mode commitment.Mode, n int) ([]sealed, error) {
+	made := make([]sealed, n)
+	for i := range made {
+		var err error
+		if made[i], err = h.makeSequence(tenant, mode); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}
+
+// commit numbers sequences without a gap from the next free number and publishes them.
+func (h *House) commit(tx store.Tx, made []sealed) error {
+	w, err := h.lockLog(tx)
+	if err != nil {
+		return err
+	}
+	for _, s := range made {
+		pool, err := tx.Pool(s.row.Tenant, s.row.Mode)
+		if err != nil {
+			return fmt.Errorf("read pool: %w", err)
+		}
+		s.row.Number, s.commit.Number = pool.Next, pool.Next
+		s.row.Committed, s.commit.Time = w.at, w.at
+		if s.row.Index, err = w.append(s.commit); err != nil {
+			return err
+		}
+		if err := tx.AddSequence(s.row); err != nil {
+			return fmt.Errorf("add sequence: %w", err)
+		}
+	}
+	return nil
+}
+
+// TopUp seals until the tenant has that many free sequences of the mode.
+func (h *House) TopUp(ctx context.Context, tenant, mode string, free int) error {
+	m, err := parseMode(mode)
+	if err != nil {
+		return err
+	}
+	for {
+		var pool store.Pool
+		if err := h.store.View(ctx, func(r store.Reader) (err error) {
+			pool, err = r.Pool(tenant, mode)
+			return err
+		}); err != nil {
+			return fmt.Errorf("read pool: %w", err)
+		}
+		missing := free - pool.Free
+		if missing <= 0 {
+			break
+		}
+		made, err := h.makeSequences(tenant, m, min(missing, SealBatch))
+		if err != nil {
+			return err
+		}
+		if err := h.store.Update(ctx, func(tx store.Tx) error { return h.commit(tx, made) }); err != nil {
+			return fmt.Errorf("seal sequences: %w", err)
+		}
+		h.signer.poke()
+	}
+	return nil
+}
+
+// PoolLow and PoolFull are the marks of the pool of free sequences of a tenant
+// and mode: an assign that leaves fewer than PoolLow starts a background
+// top-up to PoolFull.
+const (
+	PoolLow  = 16
+	PoolFull = 64
+)
+
+// retryPool is when to ask again for a sequence.
+const retryPool = time.Second
+
+func (h *House) refillIfLow(tenant, mode string) {
+	var pool store.Pool
+	err := h.store.View(h.ctx, func(r store.Reader) (err error) {
+		pool, err = r.Pool(tenant, mode)
+		return err
+	})
+	if err == nil && pool.Free < PoolLow {
+		h.refill(tenant, mode)
+	}
+}
+
+// refill tops up in the background, one run per tenant and mode.
+func (h *House) refill(tenant, mode string) {
+	key := tenant + "/" + mode
+	if _, running := h.topping.LoadOrStore(key, struct{}{}); running {
+		return
+	}
+	h.topUps.Add(1)
+	go func() {
+		defer h.topUps.Done()
+		defer h.topping.Delete(key)
+		if err := h.TopUp(h.ctx, tenant, mode, PoolFull); err != nil && h.ctx.Err() == nil {
+			h.log.Error("sealing failed", "tenant", tenant, "mode", mode, "error", err)
+		}
+	}()
+}
+
+// Seal makes sure that the tenant's sequence with that number of the mode
+// exists, and seals those before it that are missing.
+func (h *House) Seal(ctx context.Context, p Principal, mode string, number uint64, since int64) (SealAnswer, error) {
+	if err := p.need(ScopeSeal); err != nil {
+		return SealAnswer{}, err
+	}
+	m, err := parseMode(mode)
+	if err != nil {
+		return SealAnswer{}, err
+	}
+	find := func() (row store.Sequence, next uint64, err error) {
+		err = h.store.View(ctx, func(r store.Reader) error {
+			pool, err := r.Pool(p.Tenant, mode)
+			if err != nil {
+				return fmt.Errorf("read pool: %w", err)
+			}
+			next = pool.Next
+			rows, err := r.Sequences(p.Tenant, mode, number, 1)
+			if err == nil && len(rows) == 1 && rows[0].Number == number {
+				row = rows[0]
+			}
+			return err
+		})
+		return row, next, err
+	}
+	row, next, err := find()
+	if err != nil {
+		return SealAnswer{}, err
+	}
+	if row.ID == "" {
+		if number >= next+MaxSealAhead {
+			return SealAnswer{}, refuse(OutOfOrder, "the next number of mode %s is %d; one request seals at most %d", mode, next, MaxSealAhead)
+		}
+		made, err := h.makeSequences(p.Tenant, m, int(number-next)+1)
+		if err != nil {
+			return SealAnswer{}, err
+		}
+		err = h.store.Update(ctx, func(tx store.Tx) error {
+			pool, err := tx.Pool(p.Tenant, mode)
+			if err != nil {
+				return fmt.Errorf("read pool: %w", err)
+			}
+			if pool.Next > number { // somebody else has sealed meanwhile
+				return nil
+			}
+			return h.commit(tx, made[:number-pool.Next+1])
+		})
+		if err != nil {
+			return SealAnswer{}, fmt.Errorf("seal sequences: %w", err)
+		}
+		if row, _, err = find(); err != nil {
+			return SealAnswer{}, err
+		}
+	}
+	pub, err := h.published(ctx, since, row.Index)
+	return SealAnswer{Sequence: row.ID, Mode: mode, Number: number, Published: pub}, err
+}
+
+// Retire publishes the secret of a free sequence, which can never be used then.
+func (h *House) Retire(ctx context.Context, p Principal, sequence, reason string, since int64) (RetireAnswer, error) {
+	if err := p.need(ScopeSeal); err != nil {
+		return RetireAnswer{}, err
+	}
+	if err := checkID("sequence", sequence); err != nil {
+		return RetireAnswer{}, err
+	}
+	if !isToken(reason) {
+		return RetireAnswer{}, refuse(Malformed, "reason %q is not 1 to 64 of A-Z a-z 0-9 . _ -", reason)
+	}
+	var index int64
+	err := h.store.Update(ctx, func(tx store.Tx) error {
+		row, err := tx.Sequence(sequence)
+		if errors.Is(err, store.ErrNotFound) || err == nil && row.Tenant != p.Tenant {
+			return refuse(NotFound, "no sequence %s", sequence)
+		} else if err != nil {
+			return fmt.Errorf("read sequence: %w", err)
+		}
+		switch row.State {
+		case store.Retired:
+			index = row.End
+			old, err := readStatement[commitment.Retire](tx, row.End)
+			if err == nil && old.Reason != reason {
+				return refuse(OtherContent, "sequence %s was retired for another reason: %s", sequence, old.Reason)
+			}
+			return err
+		case store.Assigned, store.Published:
+			return refuse(NotDue, "sequence %s is assigned to match %s", sequence, row.Match)
+		}
+		secret, err := h.master.open(row.Sealed, row.ID)
+		if err != nil {
+			return err
+		}
+		w, err := h.lockLog(tx)
+		if err != nil {
+			return err
+		}
+		if index, err = w.append(commitment.Retire{Sequence: sequence, Reason: reason, Secret: secret, Time: w.at}); err != nil {
+			return err
+		}
+		row.State, row.End = store.Retired, index
+		return tx.ReplaceSequence(row, store.Free)
+	})
+	if err != nil {
+		return RetireAnswer{}, err
+	}
+	pub, err := h.published(ctx, since, index)
+	return RetireAnswer{Sequence: sequence, Published: pub}, err
+}

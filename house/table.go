@@ -1,0 +1,311 @@
+package house
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"fairdice/commitment"
+	"fairdice/replay"
+	"fairdice/rules"
+	"fairdice/store"
+)
+
+// table is a match ready to play: what the store holds of it, folded. Its
+// mutex orders the requests of one match, so that they prepare their
+// transaction (dice, receipts, rules) outside the store's writer. What is in
+// memory changes only after the store has acknowledged the change; after any
+// other outcome the table is read again from the store.
+type table struct {
+	house *House
+	id    string
+
+	mu      sync.Mutex
+	loaded  bool
+	row     store.Match
+	open    commitment.Open
+	variant rules.Variant
+	options replay.Options
+	series  replay.Match // after the games that have ended
+	game    *game        // the one with the highest number, nil before the first
+	gen     rules.Generator
+}
+
+// game is one game of a table.
+type game struct {
+	row      store.Game
+	header   replay.Header
+	state    replay.State
+	segments []segment
+}
+
+// segment is one sequence of a game.
+type segment struct {
+	row      store.Segment
+	mode     commitment.Mode
+	lengths  commitment.Lengths
+	sealed   []byte
+	sequence *commitment.Sequence // dealt dice, once they were needed
+	proof    *dealProof           // likewise
+}
+
+func (s *segment) dealt() bool { return s.row.Deal >= 0 }
+
+// dealProof is the part of a draw's answer that is the same for all rolls of a segment.
+type dealProof struct {
+	open, assign, deal Statement
+	checkpoint         string
+}
+
+func (t *table) unlock() { t.mu.Unlock() }
+
+// update runs one transaction; unless it succeeds, the memory is stale.
+func (t *table) update(ctx context.Context, fn func(store.Tx) error) error {
+	err := t.house.store.Update(ctx, fn)
+	if err == nil {
+		return nil
+	}
+	t.loaded = false
+	switch {
+	case CodeOf(err) != "":
+		return err
+	case errors.Is(err, store.ErrConflict):
+		return &Error{Code: Unavailable, Message: "another request changed the match meanwhile; repeat this one", RetryAfter: time.Second}
+	case errors.Is(err, store.ErrUncertain):
+		t.house.log.Error("commit uncertain", "match", t.id, "error", err)
+		return &Error{Code: Unavailable, Message: "the storage did not confirm the change; repeat the request", RetryAfter: time.Second}
+	}
+	return err
+}
+
+func (t *table) load(ctx context.Context) error {
+	err := t.house.store.View(ctx, t.read)
+	t.loaded = err == nil
+	return err
+}
+
+func (t *table) read(r store.Reader) error {
+	row, err := r.Match(t.id)
+	if err != nil {
+		return err
+	}
+	open, err := readStatement[commitment.Open](r, row.Open)
+	if err != nil {
+		return err
+	}
+	t.row, t.open, t.game = row, open, nil
+	if t.variant, err = rules.Lookup(open.Variant); err != nil {
+		return err
+	}
+	if t.options, err = replay.ParseOptions(open.Options); err != nil {
+		return err
+	}
+	if t.series, err = replay.NewMatch(t.variant, t.options); err != nil {
+		return err
+	}
+	games, err := r.Games(t.id)
+	if err != nil {
+		return err
+	}
+	for _, g := range games {
+		if err := t.count(r, g); err != nil {
+			return fmt.Errorf("game %d: %w", g.Number, err)
+		}
+	}
+	if n := len(games); n > 0 {
+		if t.game, err = t.readGame(r, games[n-1]); err != nil {
+			return fmt.Errorf("game %d: %w", n, err)
+		}
+	}
+	return nil
+}
+
+// count adds an ended game to the series.
+func (t *table) count(r store.Reader, g store.Game) (err error) {
+	switch g.State {
+	case store.Aborted:
+		t.series, err = t.series.Skip()
+	case store.Closed:
+		var c commitment.Close
+		if c, err = readStatement[commitment.Close](r, g.End); err != nil {
+			return err
+		}
+		t.series, err = t.series.Add(resultOf(c.Result))
+	}
+	return err
+}
+
+func resultOf(r commitment.Result) replay.Result {
+	switch r.Seat {
+	case 'A':
+		return replay.Result{Seat: replay.A, Points: int64(r.Points)}
+	case 'B':
+		return replay.Result{Seat: replay.B, Points: int64(r.Points)}
+	}
+	return replay.Result{Draw: true}
+}
+
+func statementResult(r replay.Result) commitment.Result {
+	switch {
+	case r.Draw:
+		return commitment.Result{}
+	case r.Seat == replay.A:
+		return commitment.Result{Seat: 'A', Points: int(r.Points)}
+	}
+	return commitment.Result{Seat: 'B', Points: int(r.Points)}
+}
+
+// newGame is a game before its first event.
+func (t *table) newGame(row store.Game) (*game, error) {
+	st, err := replay.Start(replay.Setting{
+		Variant: t.variant, Options: t.options, Game: row.Number, Score: row.Score, Crawford: row.Crawford,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &game{row: row, state: st, header: replay.Header{
+		Match: t.id, Game: row.Number, Variant: t.variant.ID, Options: t.options, Score: row.Score, Crawford: row.Crawford,
+	}}, nil
+}
+
+// readGame folds the record of a game. The record was checked when it was
+// written, so a line that is refused now means a damaged database.
+func (t *table) readGame(r store.Reader, row store.Game) (*game, error) {
+	g, err := t.newGame(row)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := r.Events(t.id, row.Number, 1)
+	if err != nil {
+		return nil, err
+	}
+	head := g.header.Head()
+	for i, line := range lines {
+		e, err := replay.ParseEvent(line)
+		if err == nil {
+			g.state, err = g.state.Apply(&t.gen, e)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("damaged record, line %d: %w", i+1, err)
+		}
+		head = head.Next(line)
+	}
+	if len(lines) != row.Lines || head != row.Head {
+		return nil, fmt.Errorf("damaged record: %d lines with head %s, expected %d with %x", len(lines), head, row.Lines, row.Head)
+	}
+	segments, err := r.Segments(t.id, row.Number)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range segments {
+		q, err := r.Sequence(s.Sequence)
+		if err != nil {
+			return nil, fmt.Errorf("read sequence %s: %w", s.Sequence, err)
+		}
+		seg, err := newSegment(s, q)
+		if err != nil {
+			return nil, err
+		}
+		g.segments = append(g.segments, seg)
+	}
+	return g, nil
+}
+
+func newSegment(row store.Segment, q store.Sequence) (segment, error) {
+	mode, err := commitment.ParseMode(q.Mode)
+	if err != nil {
+		return segment{}, fmt.Errorf("read sequence %s: %w", q.ID, err)
+	}
+	return segment{row: row, mode: mode, lengths: q.Rolls, sealed: q.Sealed}, nil
+}
+
+// at is the game with that number: the current one, or an older one read again.
+func (t *table) at(ctx context.Context, number int) (*game, error) {
+	if t.game != nil && t.game.row.Number == number {
+		return t.game, nil
+	}
+	var g *game
+	err := t.house.store.View(ctx, func(r store.Reader) error {
+		row, err := r.Game(t.id, number)
+		if err != nil {
+			return err
+		}
+		g, err = t.readGame(r, row)
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, refuse(NotFound, "match %s has no game %d", t.id, number)
+	}
+	return g, err
+}
+
+// segment finds segment number n of the game, from 1.
+func (g *game) segment(n int) (*segment, error) {
+	if n < 1 || n > len(g.segments) {
+		return nil, refuse(NotFound, "game %d has no segment %d", g.row.Number, n)
+	}
+	return &g.segments[n-1], nil
+}
+
+func (g *game) last() *segment { return &g.segments[len(g.segments)-1] }
+
+// place is where element number used (from 0) of a stream lies. A segment
+// beyond the last one means that the stream is used up.
+func (g *game) place(st commitment.Stream, used int) (segment, index int) {
+	for i, s := range g.segments {
+		if used < s.lengths[st] {
+			return i + 1, used
+		}
+		used -= s.lengths[st]
+	}
+	return len(g.segments) + 1, used
+}
+
+// ordinal is the inverse of place: the element's number in the game's stream.
+func (g *game) ordinal(st commitment.Stream, segment, index int) (int, bool) {
+	if segment < 1 || segment > len(g.segments) || index < 0 || index >= g.segments[segment-1].lengths[st] {
+		return 0, false
+	}
+	n := index
+	for _, s := range g.segments[:segment-1] {
+		n += s.lengths[st]
+	}
+	return n, true
+}
+
+func (g *game) due() string {
+	switch {
+	case g.row.State == store.Closed || g.row.State == store.Aborted:
+		return "done"
+	case len(g.segments) > 0 && !g.last().dealt() && !g.state.Decided():
+		return "links"
+	}
+	return g.state.Due().String()
+}
+
+// draw is the roll that is due, nil if none is.
+func (g *game) draw() *DrawDue {
+	stream, ok := g.state.NextDraw()
+	if !ok || g.row.State != store.Playing {
+		return nil
+	}
+	st, err := commitment.ParseStream(stream)
+	if err != nil {
+		return nil
+	}
+	segment, index := g.place(st, g.row.Rolls[st])
+	return &DrawDue{Segment: segment, Stream: stream, Index: index}
+}
+
+func (g *game) recordText(lines []string) string {
+	var b strings.Builder
+	b.WriteString(g.header.Text())
+	for _, l := range lines {
+		b.WriteString(l)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
