@@ -13,6 +13,8 @@
 //     read and stores the next one; a caller that lost a race gets
 //     ErrConflict and has changed nothing.
 //   - Uniqueness. Add… of something that is there already is ErrExists.
+//   - A call that fails with one of the errors below has changed nothing, and
+//     its Update may go on.
 //
 // An Update function may run more than once (a serialisation failure is
 // retried), so it must have no effect but through its Tx, and must not keep
