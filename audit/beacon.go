@@ -1,0 +1,84 @@
+package audit
+
+import (
+	"fmt"
+	"time"
+
+	"fairdice/commitment"
+	"fairdice/internal/beacon"
+)
+
+// beaconLead is how long before its round an assign must have been written
+// (PROTOCOL.md §4).
+const beaconLead = 15 * time.Second
+
+// checkBeacon carries out deal.beacon: rounds and signatures are there exactly
+// if the match declared the beacon, every round was still to come when it was
+// named, and every signature is the round's (C22).
+func (e *evidence) checkBeacon(f *findings) {
+	if !e.open.Beacon {
+		f.skip(DealBeacon, 0, "the match has no beacon")
+	}
+	for _, g := range e.games {
+		for _, s := range g.log.segments {
+			a := s.assign.S
+			switch {
+			case a.Round != nil && !e.open.Beacon:
+				f.fail(DealBeacon, g.number, 0, fmt.Sprintf("the assign of segment %d names a round, though the match has no beacon", s.number)+at(s.assign.entry))
+			case a.Round == nil && e.open.Beacon:
+				f.fail(DealBeacon, g.number, 0, fmt.Sprintf("the assign of segment %d names no round", s.number)+at(s.assign.entry))
+			case a.Round != nil:
+				f.pass(DealBeacon)
+				if beacon.RoundTime(*a.Round).Before(a.Time.Add(beaconLead)) {
+					f.fail(DealBeacon, g.number, 0, fmt.Sprintf("round %d of segment %d came less than %v after the assign", *a.Round, s.number, beaconLead)+at(s.assign.entry))
+				}
+			}
+			if s.deal != nil {
+				g.checkSignature(f, e.open.Beacon, a.Round, s.deal.S.Signature, s.deal.S.Time, s.deal.entry)
+				if e.open.Beacon && s.deal.S.Signature == nil {
+					f.fail(DealBeacon, g.number, 0, fmt.Sprintf("the deal of segment %d has no signature", s.number)+at(s.deal.entry))
+				}
+			}
+		}
+		if g.log.abort == nil || g.log.abort.S.Signature == nil {
+			continue
+		}
+		if !g.log.undealt() && e.open.Beacon {
+			f.fail(DealBeacon, g.number, 0, "the abort has a beacon signature, though every segment was dealt"+at(g.log.abort.entry))
+			continue
+		}
+		var round *uint64
+		if n := len(g.log.segments); n > 0 {
+			round = g.log.segments[n-1].assign.S.Round
+		}
+		g.checkSignature(f, e.open.Beacon, round, g.log.abort.S.Signature, g.log.abort.S.Time, g.log.abort.entry)
+	}
+}
+
+// checkSignature verifies the signature of a deal or abort, if it has one.
+func (g *game) checkSignature(f *findings, declared bool, round *uint64, signature []byte, when time.Time, e entry) {
+	if signature == nil {
+		return
+	}
+	kind := e.statement.Type()
+	switch {
+	case !declared:
+		f.fail(DealBeacon, g.number, 0, "the "+kind+" has a beacon signature, though the match has no beacon"+at(e))
+	case round == nil:
+		f.fail(DealBeacon, g.number, 0, "the "+kind+" has a beacon signature for no round"+at(e))
+	case when.Before(beacon.RoundTime(*round)):
+		f.fail(DealBeacon, g.number, 0, fmt.Sprintf("the %s is dated before round %d", kind, *round)+at(e))
+	default:
+		if err := beacon.Verify(*round, signature); err != nil {
+			f.fail(DealBeacon, g.number, 0, fmt.Sprintf("the signature in the %s is not that of round %d: %v", kind, *round, err)+at(e))
+		}
+	}
+}
+
+// roundTime returns time(R) of a segment's assign, and false without a round.
+func roundTime(a commitment.Assign) (time.Time, bool) {
+	if a.Round == nil {
+		return time.Time{}, false
+	}
+	return beacon.RoundTime(*a.Round), true
+}

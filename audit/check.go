@@ -1,0 +1,181 @@
+package audit
+
+// ID names a check. The set is fixed by PROTOCOL.md §9 and never renamed:
+// scripts and other verifiers rely on the words.
+type ID string
+
+// The checks in the order in which a report lists them.
+const (
+	Format            ID = "format"
+	LogSignature      ID = "log.signature"
+	LogInclusion      ID = "log.inclusion"
+	LogConsistency    ID = "log.consistency"
+	LogWitness        ID = "log.witness"
+	LogOrder          ID = "log.order"
+	StatementsRefs    ID = "statements.refs"
+	SequenceSecret    ID = "sequence.secret"
+	SequenceRoot      ID = "sequence.root"
+	DealLinks         ID = "deal.links"
+	DealBeacon        ID = "deal.beacon"
+	DealCut           ID = "deal.cut"
+	DealRoot          ID = "deal.root"
+	AssignLowest      ID = "assign.lowest"
+	RollsOpening      ID = "rolls.opening"
+	RollsOrder        ID = "rolls.order"
+	ReceiptsSignature ID = "receipts.signature"
+	ReceiptsChain     ID = "receipts.chain"
+	RecordHead        ID = "record.head"
+	RecordRolls       ID = "record.rolls"
+	RulesVersion      ID = "rules.version"
+	RulesMoves        ID = "rules.moves"
+	RulesForced       ID = "rules.forced"
+	CubeCheck         ID = "cube"
+	ResultCheck       ID = "result"
+	ModeLaw           ID = "mode.law"
+	LevelCheck        ID = "level"
+)
+
+// description says what a passed check has established; level tells whether
+// the proof level rests on it. The dice stay proved when the players' moves
+// are wrong: record.head, rules.*, cube and result judge the game, not the
+// house.
+type description struct {
+	id     ID
+	level  bool
+	passed string
+}
+
+var descriptions = [...]description{
+	{Format, true, "the file is a well-formed bundle"},
+	{LogSignature, true, "the log's key signed every checkpoint"},
+	{LogInclusion, true, "every statement is in the signed log"},
+	{LogConsistency, true, "the log grew from every earlier checkpoint without a change"},
+	{LogWitness, true, "the witnesses cosigned the checkpoint"},
+	{LogOrder, true, "nothing is missing and everything happened in its order"},
+	{StatementsRefs, true, "the statements agree with one another and nothing is used twice"},
+	{SequenceSecret, true, "every published secret is the committed one"},
+	{SequenceRoot, true, "every committed root follows from its secret"},
+	{DealLinks, true, "the players' links follow from their anchors, none skipped or repeated"},
+	{DealBeacon, true, "the beacon's signatures are genuine and their rounds were still to come"},
+	{DealCut, true, "every cut is the hash of the links and the beacon"},
+	{DealRoot, true, "every dealt root follows from the secret and the cut"},
+	{AssignLowest, true, "the lowest free sequence was assigned"},
+	{RollsOpening, true, "every roll opens the root that was published before the first roll"},
+	{RollsOrder, true, "the rolls were taken in order, none skipped"},
+	{ReceiptsSignature, true, "every receipt is signed with the match's receipt key"},
+	{ReceiptsChain, true, "the receipts form one unbroken chain"},
+	{RecordHead, false, "the records are those of this match, and receipts name their places in them"},
+	{RecordRolls, true, "records, receipts and rebuilt dice agree"},
+	{RulesVersion, false, "the rules are the published ones"},
+	{RulesMoves, false, "every move is legal"},
+	{RulesForced, false, "every obligation to move was met"},
+	{CubeCheck, false, "the cube was handled by the rules"},
+	{ResultCheck, false, "results and scores follow from the games"},
+	{ModeLaw, true, "the dice keep the law of their mode"},
+	{LevelCheck, true, "everything the stated level needs has passed"},
+}
+
+// IDs lists all checks in report order.
+func IDs() []ID {
+	ids := make([]ID, len(descriptions))
+	for i, d := range descriptions {
+		ids[i] = d.id
+	}
+	return ids
+}
+
+func describe(id ID) description {
+	for _, d := range descriptions {
+		if d.id == id {
+			return d
+		}
+	}
+	return description{id: id}
+}
+
+// Status is the answer to one check.
+type Status string
+
+const (
+	Pass      Status = "pass"
+	Fail      Status = "fail"
+	Unchecked Status = "unchecked"
+)
+
+// Check is one line of a report. Game and Line are 0 when the finding belongs
+// to no single game or line; Line counts the event lines of the game's record
+// from 1.
+type Check struct {
+	ID     ID     `json:"id"`
+	Status Status `json:"status"`
+	Game   int    `json:"game,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// maxFindings bounds how many findings of one check a report keeps: a hostile
+// file of 64 MiB can be wrong in a million places and the first few dozen say
+// as much as all of them.
+const maxFindings = 50
+
+// findings collects the answers while a bundle is being verified.
+type findings struct {
+	fails   map[ID][]Check
+	dropped map[ID]int
+	reasons map[ID][]Check
+	passed  map[ID]bool
+
+	incomplete bool // evidence that should be there is not, so no verdict may be "verified"
+}
+
+func newFindings() *findings {
+	return &findings{fails: map[ID][]Check{}, dropped: map[ID]int{}, reasons: map[ID][]Check{}, passed: map[ID]bool{}}
+}
+
+// fail records a fault. game and line are 0 where they do not apply.
+func (f *findings) fail(id ID, game, line int, detail string) {
+	if len(f.fails[id]) >= maxFindings {
+		f.dropped[id]++
+		return
+	}
+	f.fails[id] = append(f.fails[id], Check{ID: id, Status: Fail, Game: game, Line: line, Detail: detail})
+}
+
+// pass records that some instance of the check was carried out and held.
+func (f *findings) pass(id ID) { f.passed[id] = true }
+
+// skip records that some instance of the check could not be carried out.
+func (f *findings) skip(id ID, game int, reason string) {
+	for _, c := range f.reasons[id] {
+		if c.Game == game && c.Detail == reason {
+			return
+		}
+	}
+	if len(f.reasons[id]) < maxFindings {
+		f.reasons[id] = append(f.reasons[id], Check{ID: id, Status: Unchecked, Game: game, Detail: reason})
+	}
+}
+
+func (f *findings) failed(id ID) bool { return len(f.fails[id]) > 0 }
+
+// list turns the findings into report lines, every check at least once, in
+// the order of PROTOCOL.md §9. A check that failed lists its faults; one that
+// passed in part lists what was not checked beside the pass.
+func (f *findings) list() []Check {
+	var out []Check
+	for _, d := range descriptions {
+		out = append(out, f.fails[d.id]...)
+		if n := f.dropped[d.id]; n > 0 {
+			out = append(out, Check{ID: d.id, Status: Fail, Detail: plural(n, "further fault") + " of this kind"})
+		}
+		switch {
+		case f.failed(d.id):
+		case f.passed[d.id]:
+			out = append(out, Check{ID: d.id, Status: Pass, Detail: d.passed})
+		case len(f.reasons[d.id]) == 0:
+			f.skip(d.id, 0, "nothing in the bundle to check")
+		}
+		out = append(out, f.reasons[d.id]...)
+	}
+	return out
+}

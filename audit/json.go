@@ -1,0 +1,250 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"fairdice/commitment"
+)
+
+// decoder reads JSON against a fixed shape. The standard library's decoder
+// ignores letter case and takes the last of two equal members, so two
+// verifiers could read two different bundles out of the same bytes; here any
+// deviation is an error. After the first error every method does nothing.
+type decoder struct {
+	dec  *jsontext.Decoder
+	size int
+	err  error
+}
+
+func newDecoder(data []byte) *decoder {
+	return &decoder{dec: jsontext.NewDecoder(bytes.NewReader(data)), size: len(data)}
+}
+
+// fail records a fault at the current place in the file.
+func (d *decoder) fail(format string, args ...any) {
+	if d.err == nil {
+		where := string(d.dec.StackPointer())
+		if where == "" {
+			where = "the top"
+		}
+		d.err = fmt.Errorf(format+": at %s, byte %d", append(args, clip(where), d.dec.InputOffset())...)
+	}
+}
+
+func (d *decoder) token() (jsontext.Token, bool) {
+	if d.err != nil {
+		return jsontext.Token{}, false
+	}
+	t, err := d.dec.ReadToken()
+	if err == nil {
+		return t, true
+	}
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		d.fail("the file ends too early")
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		d.fail("a member is given twice")
+	default:
+		d.fail("not JSON")
+	}
+	return jsontext.Token{}, false
+}
+
+func (d *decoder) want(kind jsontext.Kind, what string) (jsontext.Token, bool) {
+	t, ok := d.token()
+	if ok && t.Kind() != kind {
+		d.fail("found %s where %s belongs", kindName(t.Kind()), what)
+		return t, false
+	}
+	return t, ok
+}
+
+func kindName(k jsontext.Kind) string {
+	switch k {
+	case '{', '}':
+		return "an object"
+	case '[', ']':
+		return "an array"
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	default:
+		return k.String()
+	}
+}
+
+// object reads an object with exactly these members; a name that ends in "?"
+// may be absent. read is called for each member with its value still to come.
+func (d *decoder) object(names []string, read func(name string)) {
+	if _, ok := d.want('{', "an object"); !ok {
+		return
+	}
+	seen := make([]bool, len(names))
+	for d.err == nil && d.dec.PeekKind() != '}' {
+		t, ok := d.want('"', "a member name")
+		if !ok {
+			return
+		}
+		name := t.String()
+		i := slices.IndexFunc(names, func(n string) bool { return strings.TrimSuffix(n, "?") == name })
+		if i < 0 {
+			d.fail("unknown member %q", clip(name))
+			return
+		}
+		seen[i] = true
+		read(name)
+	}
+	if _, ok := d.token(); !ok {
+		return
+	}
+	for i, n := range names {
+		if !seen[i] && !strings.HasSuffix(n, "?") {
+			d.fail("member %q is missing", n)
+			return
+		}
+	}
+}
+
+// array reads an array; read consumes one element.
+func (d *decoder) array(read func()) {
+	if _, ok := d.want('[', "an array"); !ok {
+		return
+	}
+	for d.err == nil && d.dec.PeekKind() != ']' {
+		read()
+	}
+	d.token()
+}
+
+func (d *decoder) text() string {
+	t, ok := d.want('"', "a string")
+	if !ok {
+		return ""
+	}
+	return t.String()
+}
+
+// number reads a plain decimal integer up to 2^53-1: no sign, point, exponent
+// or leading zero (C15).
+func (d *decoder) number() uint64 {
+	t, ok := d.want('0', "a number")
+	if !ok {
+		return 0
+	}
+	raw := t.String()
+	n, err := strconv.ParseUint(raw, 10, 64)
+	if err != nil || n > 1<<53-1 {
+		d.fail("number %s is not a plain integer up to 2^53-1", clip(raw))
+	}
+	return n
+}
+
+// small reads a number that counts games, segments or elements.
+func (d *decoder) small() int {
+	n := d.number()
+	if n > math.MaxInt32 {
+		d.fail("number %d is too large here", n)
+		return 0
+	}
+	return int(n)
+}
+
+func (d *decoder) hash() commitment.Hash {
+	s := d.text()
+	if d.err != nil {
+		return commitment.Hash{}
+	}
+	h, err := commitment.ParseHash(s)
+	if err != nil {
+		d.fail("%q is not a hash of 64 lower-case hex digits", clip(s))
+	}
+	return h
+}
+
+func (d *decoder) stream() commitment.Stream {
+	s := d.text()
+	if d.err != nil {
+		return 0
+	}
+	st, err := commitment.ParseStream(s)
+	if err != nil {
+		d.fail("%q is not a stream", clip(s))
+	}
+	return st
+}
+
+func (d *decoder) path() []commitment.Hash {
+	var out []commitment.Hash
+	d.array(func() {
+		if len(out) == maxPath {
+			d.fail("more than %d hashes in a proof", maxPath)
+			return
+		}
+		out = append(out, d.hash())
+	})
+	return out
+}
+
+// end demands that nothing but white space follows.
+func (d *decoder) end() {
+	if d.err != nil {
+		return
+	}
+	if _, err := d.dec.ReadToken(); !errors.Is(err, io.EOF) {
+		d.fail("something follows the object")
+	}
+}
+
+// clip shortens foreign text for an error message.
+func clip(s string) string {
+	if len(s) > 64 {
+		return s[:64] + "…"
+	}
+	return s
+}
+
+// encoder writes JSON; after the first error every method does nothing.
+type encoder struct {
+	enc *jsontext.Encoder
+	err error
+}
+
+func (e *encoder) put(t jsontext.Token) {
+	if e.err == nil {
+		e.err = e.enc.WriteToken(t)
+	}
+}
+
+func (e *encoder) object(members func()) {
+	e.put(jsontext.BeginObject)
+	members()
+	e.put(jsontext.EndObject)
+}
+
+func list[T any](e *encoder, items []T, write func(T)) {
+	e.put(jsontext.BeginArray)
+	for _, item := range items {
+		write(item)
+	}
+	e.put(jsontext.EndArray)
+}
+
+func (e *encoder) name(s string)            { e.put(jsontext.String(s)) }
+func (e *encoder) text(s string)            { e.put(jsontext.String(s)) }
+func (e *encoder) member(name, s string)    { e.name(name); e.text(s) }
+func (e *encoder) count(n string, v uint64) { e.name(n); e.put(jsontext.Uint(v)) }
+
+func (e *encoder) hashes(name string, hs []commitment.Hash) {
+	e.name(name)
+	list(e, hs, func(h commitment.Hash) { e.text(h.String()) })
+}

@@ -1,0 +1,160 @@
+package audit
+
+import (
+	"fmt"
+
+	"fairdice/commitment"
+	"fairdice/replay"
+)
+
+// checkTimes demands that times never decrease along the log and that the
+// numbers of a tenant and mode are committed in order: one after the other if
+// the whole log is at hand, in rising order otherwise (PROTOCOL.md §3).
+func checkTimes(f *findings, l *ledger, whole bool) {
+	type series struct {
+		tenant string
+		mode   commitment.Mode
+	}
+	next := map[series]uint64{}
+	for i, e := range l.entries {
+		if i > 0 && e.statement.When().Before(l.entries[i-1].statement.When()) {
+			f.fail(LogOrder, 0, 0, fmt.Sprintf("the %s is dated before the %s that precedes it",
+				e.statement.Type(), l.entries[i-1].statement.Type())+at(e))
+		}
+		switch s := e.statement.(type) {
+		case commitment.Commit:
+			key := series{s.Tenant, s.Mode}
+			due, known := next[key]
+			if s.Number < due || whole && s.Number != due {
+				f.fail(LogOrder, 0, 0, fmt.Sprintf("number %d of tenant %s and mode %s is committed where number %d is due",
+					s.Number, s.Tenant, s.Mode, due)+at(e))
+			}
+			if s.Number >= due || !known {
+				next[key] = s.Number + 1
+			}
+		case commitment.Retire:
+			if c := l.commits[s.Sequence]; c == nil || c.index > e.index {
+				f.fail(LogOrder, 0, 0, "sequence "+s.Sequence+" is retired without having been committed"+at(e))
+			}
+		}
+	}
+}
+
+// checkOrder carries out log.order for one match. timedOut tells of a game
+// whether its record ends by a timeout, which excuses a missing deal (C9).
+func (m *matchLog) checkOrder(f *findings, open *filed[commitment.Open], timedOut func(game int) bool) {
+	const id = LogOrder
+	numbers := m.numbers()
+	var lastEnd *entry
+	for i, n := range numbers {
+		g := m.games[n]
+		g.checkSegments(f, open, lastEnd)
+		last := i == len(numbers)-1
+		end := g.end()
+		if end == nil {
+			if !last || m.finish != nil {
+				f.fail(id, n, 0, "the game has neither close nor abort, though the match went on") // C17
+			}
+		} else {
+			lastEnd = end
+		}
+		g.checkDeals(f, end == nil && last && m.finish == nil || g.abort != nil || g.close != nil && timedOut(n))
+		if m.finish == nil {
+			continue
+		}
+		for _, e := range g.entries() {
+			if e.index > m.finish.index {
+				f.fail(id, n, 0, "a "+e.statement.Type()+" follows the finish"+at(e))
+			}
+		}
+	}
+	if m.finish != nil && (open == nil || open.index > m.finish.index) {
+		f.fail(id, 0, 0, "the finish has no open before it"+at(m.finish.entry))
+	}
+}
+
+// checkSegments compares the places of commits, assigns, deals and the end.
+func (g *gameLog) checkSegments(f *findings, open *filed[commitment.Open], lastEnd *entry) {
+	const id = LogOrder
+	if len(g.segments) == 0 {
+		f.fail(id, g.number, 0, "the assign of segment 1 is missing")
+	}
+	for _, e := range g.loose {
+		f.fail(id, g.number, 0, fmt.Sprintf("a %s does not continue the row of segments, segment %d is due",
+			e.statement.Type(), len(g.segments)+1)+at(e))
+	}
+	previous := lastEnd
+	for _, s := range g.segments {
+		a := s.assign
+		switch {
+		case s.commit == nil:
+			f.fail(id, g.number, 0, "the commit of sequence "+a.S.Sequence+" is missing")
+		case s.commit.index >= a.index:
+			f.fail(id, g.number, 0, fmt.Sprintf("the sequence of segment %d was committed after it was assigned", s.number)+at(s.commit.entry))
+		}
+		if open == nil || open.index >= a.index {
+			f.fail(id, g.number, 0, fmt.Sprintf("segment %d was assigned before the match was opened", s.number)+at(a.entry))
+		}
+		if previous != nil && previous.index >= a.index {
+			f.fail(id, g.number, 0, fmt.Sprintf("segment %d was assigned before the %s that it follows", s.number, previous.statement.Type())+at(a.entry))
+		}
+		previous = &a.entry
+		if s.deal != nil {
+			if s.deal.index <= a.index {
+				f.fail(id, g.number, 0, fmt.Sprintf("segment %d was dealt before it was assigned", s.number)+at(s.deal.entry))
+			}
+			previous = &s.deal.entry
+		}
+	}
+	if end := g.end(); end != nil && previous != nil && previous != lastEnd && previous.index >= end.index {
+		f.fail(id, g.number, 0, "the game was ended before its last "+previous.statement.Type()+at(*end))
+	}
+}
+
+// checkDeals looks for missing deals; lastMayMiss excuses the last segment.
+func (g *gameLog) checkDeals(f *findings, lastMayMiss bool) {
+	for i, s := range g.segments {
+		if s.deal == nil && !(lastMayMiss && i == len(g.segments)-1) {
+			f.fail(LogOrder, g.number, 0, fmt.Sprintf("the deal of segment %d is missing", s.number))
+		}
+	}
+}
+
+// entries returns the statements of the game.
+func (g *gameLog) entries() []entry {
+	out := append([]entry(nil), g.loose...)
+	for _, s := range g.segments {
+		out = append(out, s.assign.entry)
+		if s.deal != nil {
+			out = append(out, s.deal.entry)
+		}
+	}
+	if end := g.end(); end != nil {
+		out = append(out, *end)
+	}
+	return out
+}
+
+// checkBundleOrder carries out log.order for the bundle.
+func (e *evidence) checkBundleOrder(f *findings) {
+	f.pass(LogOrder)
+	checkTimes(f, e.ledger, false)
+	if e.open == nil {
+		f.fail(LogOrder, 0, 0, "the open of the match is missing")
+		return
+	}
+	m := e.ledger.match(e.open.Match)
+	for _, g := range e.games {
+		m.game(g.number) // a game the log does not know lacks every statement
+	}
+	m.checkOrder(f, e.ledger.opens[e.open.Match], func(n int) bool {
+		return n <= len(e.games) && e.games[n-1].timedOut()
+	})
+}
+
+// timedOut reports whether the line before the end line is a timeout (C9).
+func (g *game) timedOut() bool {
+	end, ok := g.lastEvent(0)
+	before, ok2 := g.lastEvent(1)
+	return ok && ok2 && end.Kind == replay.End && before.Kind == replay.Timeout
+}

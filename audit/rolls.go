@@ -1,0 +1,196 @@
+package audit
+
+import (
+	"fmt"
+
+	"fairdice/commitment"
+)
+
+// checkRolls carries out rolls.opening, rolls.order, receipts.signature and
+// receipts.chain.
+func (e *evidence) checkRolls(f *findings) {
+	total := 0
+	for _, g := range e.games {
+		g.checkOpenings(f, e.open.Mode)
+		g.checkRollOrder(f)
+		g.checkChain(f, e.open.Match)
+		total += len(g.receipts)
+	}
+	if total == 0 {
+		f.fail(RollsOrder, 0, 0, "there is not a single roll in the bundle") // C11
+	}
+	e.checkReceiptSignatures(f)
+}
+
+// checkOpenings verifies every roll against the root of its deal. The dice come
+// from the receipt, which is what the player was shown; in mode live they
+// must follow from the key and both links.
+func (g *game) checkOpenings(f *findings, mode commitment.Mode) {
+	const id = RollsOpening
+	named := make(map[element]bool, len(g.receipts))
+	for i, r := range g.receipts {
+		at := r.element()
+		named[at] = true
+		s, ok := g.segment(r.Segment)
+		if !ok {
+			f.skip(id, g.number, fmt.Sprintf("segment %d was not committed, assigned and dealt", r.Segment))
+			continue
+		}
+		o, ok := g.openings[at]
+		if !ok {
+			f.fail(id, g.number, 0, fmt.Sprintf("receipt %d: %s is not opened", i+1, at))
+			continue
+		}
+		f.pass(id)
+		if o.Key != r.Key {
+			f.fail(id, g.number, 0, fmt.Sprintf("receipt %d: %s is opened with another key than the receipt's", i+1, at))
+			continue
+		}
+		opening := commitment.Opening{Stream: o.Stream, Index: o.Index, Dice: r.Dice, Key: o.Key, Path: o.Path}
+		if mode == commitment.Live {
+			opening.Dice = commitment.Dice{}
+			if r.Links != nil && r.Dice != commitment.LiveDice(r.Key, r.Links[0], r.Links[1]) {
+				f.fail(id, g.number, 0, fmt.Sprintf("receipt %d: the dice %s do not follow from the key and the links", i+1, r.Dice))
+			}
+		}
+		if err := opening.Verify(s.deal.S.Root, s.commit.S.Rolls); err != nil {
+			f.fail(id, g.number, 0, fmt.Sprintf("receipt %d, dice %s: %v", i+1, r.Dice, err))
+		}
+	}
+	for _, o := range g.opened() {
+		if !named[o] {
+			f.fail(id, g.number, 0, o.String()+" is opened without a receipt") // C22
+		}
+	}
+}
+
+// opened lists the openings in file order.
+func (g *game) opened() []element {
+	out := make([]element, 0, len(g.openings))
+	for _, o := range g.inFile.Openings {
+		out = append(out, element{o.Segment, o.Stream, o.Index})
+	}
+	return out
+}
+
+// checkRollOrder demands that every stream was drawn element by element,
+// segment after segment, and that the end counts what was drawn.
+func (g *game) checkRollOrder(f *findings) {
+	const id = RollsOrder
+	if len(g.receipts) > 0 {
+		f.pass(id)
+	}
+	var counts commitment.Lengths
+	var next [3]element
+	var lost [3]bool
+	for st := range next {
+		next[st] = element{1, commitment.Stream(st), 0}
+	}
+	for i, r := range g.receipts {
+		counts[r.Stream]++
+		due := &next[r.Stream]
+		if lost[r.Stream] {
+			continue
+		}
+		s, ok := g.segment(due.segment)
+		if ok && due.index == s.commit.S.Rolls[r.Stream] {
+			*due = element{due.segment + 1, r.Stream, 0}
+			s, ok = g.segment(due.segment)
+		}
+		if !ok {
+			f.skip(id, g.number, fmt.Sprintf("segment %d was not committed, assigned and dealt", due.segment))
+			lost[r.Stream] = true
+			continue
+		}
+		if r.element() != *due {
+			f.fail(id, g.number, 0, fmt.Sprintf("receipt %d is %s where %s is due", i+1, r.element(), *due))
+			*due = r.element()
+		}
+		due.index++
+	}
+	used, ended := commitment.Lengths{}, true
+	switch {
+	case g.log.close != nil:
+		used = g.log.close.S.Rolls
+		if len(g.receipts) == 0 && !g.log.undealt() {
+			f.fail(id, g.number, 0, "the game was closed without a single roll") // C11
+		}
+	case g.log.abort != nil:
+		used = g.log.abort.S.Rolls
+	default:
+		ended = false
+	}
+	if ended && used != counts {
+		f.fail(id, g.number, 0, fmt.Sprintf("the log counts %d %d %d rolls of opening, a and b, the receipts %d %d %d",
+			used[0], used[1], used[2], counts[0], counts[1], counts[2])+at(*g.log.end()))
+	}
+}
+
+// checkChain demands that the receipts are of this game and link to one another
+// without a gap up to the one that the end names.
+func (g *game) checkChain(f *findings, match string) {
+	const id = ReceiptsChain
+	if len(g.receipts) > 0 {
+		f.pass(id)
+	}
+	var last *commitment.Hash
+	for i, r := range g.receipts {
+		wrong := func(detail string) { f.fail(id, g.number, 0, fmt.Sprintf("receipt %d ", i+1)+detail) }
+		if r.Match != match {
+			wrong("names match " + r.Match)
+		}
+		if r.Game != g.number {
+			wrong(fmt.Sprintf("names game %d", r.Game))
+		}
+		if s, ok := g.segment(r.Segment); !ok {
+			wrong(fmt.Sprintf("is of segment %d, which was not committed, assigned and dealt", r.Segment))
+		} else if s.assign.S.Sequence != r.Sequence {
+			wrong("names sequence " + r.Sequence + ", not that of its segment")
+		}
+		switch {
+		case r.Previous == nil && last != nil:
+			wrong("names no previous receipt")
+		case r.Previous != nil && last == nil:
+			wrong("is the first and names a previous one")
+		case r.Previous != nil && *r.Previous != *last:
+			wrong("does not name the receipt before it as the previous one")
+		}
+		h := r.Hash()
+		last = &h
+	}
+	var named *commitment.Hash
+	switch {
+	case g.log.close != nil:
+		named = g.log.close.S.Receipt
+	case g.log.abort != nil:
+		named = g.log.abort.S.Receipt
+	default:
+		return
+	}
+	f.pass(id)
+	if (named == nil) != (last == nil) || named != nil && *named != *last {
+		f.fail(id, g.number, 0, "the last receipt is not the one that the log names"+at(*g.log.end()))
+	}
+}
+
+// checkReceiptSignatures verifies every receipt under the receipt key of the
+// open, which must carry the log's name (C5).
+func (e *evidence) checkReceiptSignatures(f *findings) {
+	const id = ReceiptsSignature
+	key, err := commitment.ParseVerifier(e.open.ReceiptKey)
+	if err != nil {
+		f.fail(id, 0, 0, err.Error())
+		return
+	}
+	if want := e.bundle.Log.Origin + "/receipts"; key.Name() != want {
+		f.fail(id, 0, 0, fmt.Sprintf("the receipt key is named %q, not %q", key.Name(), want))
+	}
+	for _, g := range e.games {
+		for i, r := range g.receipts {
+			f.pass(id)
+			if _, err := commitment.OpenNote(r.raw, key); err != nil {
+				f.fail(id, g.number, 0, fmt.Sprintf("receipt %d, dice %s: %v", i+1, r.Dice, err))
+			}
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package audit
+
+import (
+	"fairdice/commitment"
+	"fairdice/rules"
+	"fairdice/translog"
+)
+
+// Trust is what the reader brings along; everything else comes from the bundle.
+type Trust struct {
+	Key       string            // the pinned log key; empty if a policy names it
+	Policy    *translog.Policy  // logs and witnesses that are trusted, or nil
+	Witnesses []string          // further witness keys, every one of which must have cosigned
+	MyAnchor  *commitment.Hash  // the reader's own anchor
+	Rules     map[string][]Hash // hashes of the known rules versions; nil: BuiltInRules
+}
+
+// Hash is the hash of the protocol, so that callers who build a Trust need no
+// other package.
+type Hash = commitment.Hash
+
+// pinned reports whether the reader knows whose log to believe.
+func (t Trust) pinned() bool {
+	return t.Key != "" || t.Policy != nil && len(t.Policy.Logs()) > 0
+}
+
+// BuiltInRules returns the rules versions this verifier implements: for each
+// version the hashes of all variants.
+func BuiltInRules() map[string][]Hash {
+	var hashes []Hash
+	for _, v := range rules.Variants() {
+		hashes = append(hashes, v.Hash())
+	}
+	return map[string][]Hash{rules.Version: hashes}
+}
+
+// Verify carries out every check of PROTOCOL.md §9 on a bundle. It never
+// fails itself: whatever is wrong with the bytes is in the report. An error in
+// the caller's own trust, an unreadable key for example, is reported as a
+// failed log.signature or log.witness.
+func Verify(data []byte, t Trust) Report {
+	f := newFindings()
+	b, err := ParseBundle(data)
+	if err != nil {
+		return malformed(f, err)
+	}
+	e, err := readEvidence(b)
+	if err != nil {
+		return malformed(f, err)
+	}
+	f.pass(Format)
+	r := Report{Games: []GameSummary{}, Says: []string{}, Faults: []Fault{}}
+	e.checkLog(f, t)
+	e.checkBundleOrder(f)
+	f.skip(AssignLowest, 0, "a bundle cannot show it; the whole log can")
+	if e.open == nil {
+		for _, d := range descriptions {
+			if !f.passed[d.id] && !f.failed(d.id) {
+				f.skip(d.id, 0, "the open is missing, so nothing says what was agreed")
+			}
+		}
+		r.Checks, r.Verdict = f.list(), Failed
+		r.Sentences = []string{"The bundle lacks the statement that opened the match; it proves nothing about a game."}
+		return r
+	}
+	e.attach()
+	e.checkBundleRefs(f)
+	e.checkSecrets(f)
+	e.checkLinks(f)
+	e.checkBeacon(f)
+	e.checkRolls(f)
+	e.checkRecords(f)
+	r.Faults = append(r.Faults, e.checkPlay(f, t)...)
+	e.checkLaw(f)
+	e.checkLevel(f, t, &r)
+
+	r.Match, r.Variant, r.Mode = e.open.Match, e.open.Variant, e.open.Mode.String()
+	r.Says = e.says()
+	for _, g := range e.games {
+		r.Games = append(r.Games, g.summary())
+		f.incomplete = f.incomplete || g.log.end() == nil // C17
+	}
+	r.Checks = f.list()
+	switch {
+	case len(r.Failed()) > 0:
+		r.Verdict = Failed
+	case f.incomplete || !t.pinned():
+		r.Verdict = Incomplete
+	default:
+		r.Verdict = Verified
+	}
+	r.Sentences = e.sentences(f, t, &r)
+	return r
+}
+
+// attach gives every game of the file what the log says about it.
+func (e *evidence) attach() {
+	m := e.ledger.match(e.open.Match)
+	for _, g := range e.games {
+		g.log = m.game(g.number)
+	}
+}
+
+// malformed is the report on bytes that are no bundle.
+func malformed(f *findings, err error) Report {
+	f.fail(Format, 0, 0, err.Error())
+	for _, d := range descriptions[1:] {
+		f.skip(d.id, 0, "the file is malformed")
+	}
+	return Report{
+		Verdict: Malformed, Checks: f.list(), Games: []GameSummary{}, Says: []string{}, Faults: []Fault{},
+		Sentences: []string{"The file is not a bundle: " + err.Error() + "."},
+	}
+}
