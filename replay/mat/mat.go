@@ -283,21 +283,21 @@ func (f *file) rowOrResult(text, trimmed []byte) {
 		return
 	}
 	for i := range f.row.n {
-		f.cell(&f.row.cells[i])
+		f.cell(&f.row.cells[i], offset > 0)
 	}
 }
 
-// cell hands one column to the sheet.
-func (f *file) cell(c *cell) {
+// cell hands one column to the sheet. Numbered says whether the row has a number.
+func (f *file) cell(c *cell, numbered bool) {
 	switch c.kind {
 	case play:
 		if !c.thrown {
-			// "00:": the program wrote a row for a throw that never came.
+			// "00:", "????": the program wrote a column for a throw that never came.
 			if len(c.hops) > 0 {
 				f.sheet.Bad(f.line, "a play without dice")
 				return
 			}
-			f.sheet.GiveUp(f.line, c.seat)
+			f.sheet.Halt(f.line, c.seat)
 			return
 		}
 		f.sheet.Play(f.line, c.seat, c.dice, sheet.Play{Hops: c.hops, Unable: c.unable})
@@ -308,15 +308,19 @@ func (f *file) cell(c *cell) {
 	case drop:
 		f.sheet.Drop(f.line, c.seat)
 	case wins, loses:
-		if c.value == 0 {
-			f.sheet.Bad(f.line, "the result names no points")
-			return
+		switch {
+		case c.value == 0 && c.kind == wins:
+			f.sheet.GiveUp(f.line, c.seat.Other())
+		case c.value == 0:
+			f.sheet.GiveUp(f.line, c.seat)
+		case c.kind == wins:
+			f.sheet.Result(f.line, c.seat, c.value)
+		case numbered:
+			f.sheet.Result(f.line, c.seat.Other(), c.value)
+		default:
+			// Without a number the line is not in columns: sites put it at the left whoever lost.
+			f.sheet.Points(f.line, c.value)
 		}
-		winner := c.seat
-		if c.kind == loses {
-			winner = winner.Other()
-		}
-		f.sheet.Result(f.line, winner, c.value)
 	case concede:
 		f.concede(c)
 	}

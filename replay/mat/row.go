@@ -127,10 +127,12 @@ func (r *row) word(w []byte, column int) string {
 		if last != nil && last.kind == play && len(last.hops) == 0 {
 			return ""
 		}
-		return r.begin(concede, column)
+		return r.begin(play, column)
 	case last != nil && last.kind == play && len(last.hops) == 0 && unableWords[lower]:
 		last.unable = true
 		return ""
+	case lower == "cannot" || lower == "can't" || lower == "dances":
+		return r.begin(play, column)
 	case last != nil && last.kind != play && fill[lower]:
 		return ""
 	}

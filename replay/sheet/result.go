@@ -21,6 +21,19 @@ func (s *Sheet) Result(line int, winner replay.Seat, points int64) {
 	s.result = &outcome{winner: winner, points: points, line: line}
 }
 
+// Points takes a row that says what the game was worth, but not reliably whose the points are.
+func (s *Sheet) Points(line int, points int64) {
+	if s.state != running {
+		return
+	}
+	s.last = line
+	if s.worth != nil && s.worth.points != points {
+		s.fail(line, replay.CheckResult, "result-twice", "line %d gives %d points", s.worth.line, s.worth.points)
+		return
+	}
+	s.worth = &outcome{points: points, line: line}
+}
+
 // closeGame judges the result of the running game.
 func (s *Sheet) closeGame(lastGame bool) {
 	if s.state == running {
@@ -32,6 +45,10 @@ func (s *Sheet) closeGame(lastGame bool) {
 func (s *Sheet) judge(lastGame bool) {
 	if s.result == nil {
 		s.judgeOpenEnd(lastGame)
+		return
+	}
+	if s.worth != nil && s.worth.points != s.result.points {
+		s.fail(s.worth.line, replay.CheckResult, "result-twice", "line %d gives %d points", s.result.line, s.result.points)
 		return
 	}
 	// The readings that the result fits are the possible ones; the best of the others says what is wrong.
@@ -66,7 +83,7 @@ func (s *Sheet) fit(st replay.State) (*replay.Finding, int64) {
 		switch {
 		case r.Seat != s.result.winner:
 			return wrong("result-winner", r.Seat.String()+" has won the game ("+r.Why.String()+")")
-		case s.result.points == r.Points, s.result.points == s.capped(r.Points):
+		case s.fits(r.Points):
 			return nil, s.result.points
 		case s.opt.Length == 0 && !st.Doubled() && s.result.points == 1:
 			s.Note(s.result.line, "1 point fits the Jacoby rule; without it the game was worth %d", r.Points)
@@ -82,7 +99,7 @@ func (s *Sheet) fit(st replay.State) (*replay.Finding, int64) {
 	cube := st.Cube().Value
 	for level := range int64(s.opt.Variant.Rules.MaxLevel()) {
 		points := (level + 1) * cube
-		if s.result.points == points || s.result.points == s.capped(points) {
+		if s.fits(points) {
 			return nil, s.result.points
 		}
 	}
@@ -98,14 +115,21 @@ func (s *Sheet) fit(st replay.State) (*replay.Finding, int64) {
 		itoa(cube*int64(s.opt.Variant.Rules.MaxLevel()))+", not "+itoa(s.result.points))
 }
 
-// judgeOpenEnd judges a game without a row that gives its result.
+// judgeOpenEnd judges a game without a row that says who won.
 func (s *Sheet) judgeOpenEnd(lastGame bool) {
 	switch best := s.best(); {
 	case best.state.Decided():
 		r := best.state.Result()
-		s.result = &outcome{winner: r.Seat}
-		s.count(r.Seat, s.capped(r.Points))
+		if s.worth != nil {
+			s.result = &outcome{winner: r.Seat, points: s.worth.points, line: s.worth.line}
+			s.judge(lastGame)
+			return
+		}
+		s.count(r.Seat, r.Points)
 		s.scored = s.scored && s.opt.Length > 0
+	case s.worth != nil:
+		s.Note(s.worth.line, "%d points, but not whose: the score after the game is not checked", s.worth.points)
+		s.scored = false
 	case s.gaveUp:
 		s.Note(s.last, "%s gives up, but not how many points: the score after the game is not checked", s.loser)
 		s.scored = false
@@ -119,12 +143,15 @@ func (s *Sheet) judgeOpenEnd(lastGame bool) {
 	}
 }
 
-// capped returns what counts of a win: no more than the winner was missing (most programs cut the rest off).
-func (s *Sheet) capped(points int64) int64 {
-	if left := s.left(); left > 0 {
-		return min(points, left)
+// fits reports whether the points given are those of a win, or what programs leave of it at the end of a match: no more than
+// the winner was missing, or no more than the match was played to.
+func (s *Sheet) fits(points int64) bool {
+	given := s.result.points
+	if given == points {
+		return true
 	}
-	return points
+	left := s.left()
+	return left > 0 && points >= left && (given == left || given == int64(s.opt.Length) && points >= given)
 }
 
 // left returns how many points the winner was missing; 0 if that is not known.

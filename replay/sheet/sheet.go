@@ -55,7 +55,8 @@ type Sheet struct {
 	dead           *corpse
 	gaveUp         bool // a row said that a seat gives up
 	loser          replay.Seat
-	result         *outcome
+	result         *outcome // who won how many points
+	worth          *outcome // how many points somebody won
 }
 
 type gameState uint8
@@ -99,7 +100,7 @@ func (s *Sheet) Game(line, number int, score *[2]int) {
 	s.closeGame(false)
 	s.report.Games++
 	s.number, s.state, s.last = number, running, line
-	s.dead, s.gaveUp, s.result = nil, false, nil
+	s.dead, s.gaveUp, s.halted, s.result, s.worth = nil, false, false, nil, nil
 	if score != nil {
 		if s.scored && *score != s.score {
 			s.find(line, replay.CheckResult, "score", "the score is given as %d : %d, but the games before it make it %d : %d", score[0], score[1], s.score[0], s.score[1])
@@ -249,6 +250,48 @@ func (s *Sheet) GiveUp(line int, seat replay.Seat) {
 	s.gaveUp, s.loser = true, seat
 }
 
+// Halt takes a row of a seat in which there are no dice, such as "00:". Either the game was given up there, by either seat, or the seat is
+// closed out and was not asked to roll.
+func (s *Sheet) Halt(line int, seat replay.Seat) {
+	if s.ready(line) {
+		s.halted, s.waiting = true, seat
+	}
+}
+
+// pass lets a seat that did not roll pass, if no roll could have been played.
+func (s *Sheet) pass(line int) {
+	s.halted = false
+	s.next = s.next[:0]
+	for _, r := range s.readings {
+		if st, ok := s.closedOut(r.state); ok {
+			s.add(reading{state: st, penalty: r.penalty})
+			continue
+		}
+		s.die(corpse{penalty: r.penalty, finding: replay.Finding{Game: s.report.Games, Line: s.last, Check: replay.CheckMoves, Category: "no-dice",
+			Message: fmt.Sprintf("%s has no dice here, though some could be played", s.waiting)}})
+	}
+	s.last = line
+	s.settle(line, "pass")
+}
+
+// closedOut returns the state after a pass without dice, and whether no dice could have been played.
+func (s *Sheet) closedOut(st replay.State) (replay.State, bool) {
+	var passed replay.State
+	for a := uint8(1); a <= 6; a++ {
+		for b := a; b <= 6; b++ {
+			next, err := st.Apply(&s.decoder.gen, replay.Event{Kind: replay.Roll, Seat: s.waiting, Dice: rules.Dice{A: a, B: b}})
+			if err == nil {
+				next, err = next.Apply(&s.decoder.gen, replay.Event{Kind: replay.Move, Seat: s.waiting})
+			}
+			if err != nil {
+				return st, false
+			}
+			passed = next
+		}
+	}
+	return passed, true
+}
+
 // Bad takes a row that cannot be read.
 func (s *Sheet) Bad(line int, format string, args ...any) {
 	if s.state == running {
@@ -273,6 +316,12 @@ func (s *Sheet) Close() Report {
 func (s *Sheet) ready(line int) bool {
 	if s.state != running {
 		return false
+	}
+	if s.halted {
+		s.pass(line)
+		if s.state != running {
+			return false
+		}
 	}
 	s.last = line
 	s.readings = slices.DeleteFunc(s.readings, func(r reading) bool {
