@@ -55,6 +55,8 @@ type Sheet struct {
 	dead           *corpse
 	gaveUp         bool // a row said that a seat gives up
 	loser          replay.Seat
+	halted         bool // a row stands where a throw should be; a result or a closed board can explain it
+	waiting        replay.Seat
 	result         *outcome // who won how many points
 	worth          *outcome // how many points somebody won
 }
