@@ -103,9 +103,9 @@ func (c *Client) Sequences(ctx context.Context, tenant string, mode Mode, state 
 	return call[SequencePage](ctx, c, http.MethodGet, "/v1/sequences", query, nil)
 }
 
-// Sequence is a sequence with its statements.
-func (c *Client) Sequence(ctx context.Context, sequence string) (SequenceWithStatements, error) {
-	return call[SequenceWithStatements](ctx, c, http.MethodGet, "/v1/sequences/"+url.PathEscape(sequence), nil, nil)
+// Sequence is a sequence with its commit.
+func (c *Client) Sequence(ctx context.Context, sequence string, seen int64) (SequenceWithCommit, error) {
+	return call[SequenceWithCommit](ctx, c, http.MethodGet, "/v1/sequences/"+url.PathEscape(sequence), since(seen), nil)
 }
 
 // Retire publishes the secret of a sequence no game uses.

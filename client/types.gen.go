@@ -302,8 +302,8 @@ func (e RollFormat) Valid() bool {
 
 // Defines values for Seat.
 const (
-	SeatA Seat = "A"
-	SeatB Seat = "B"
+	SeatA Seat = "a"
+	SeatB Seat = "b"
 )
 
 // Valid indicates whether the value is a known member of the Seat enum.
@@ -858,8 +858,8 @@ type SequenceRetired struct {
 // SequenceState defines model for SequenceState.
 type SequenceState string
 
-// SequenceWithStatements defines model for SequenceWithStatements.
-type SequenceWithStatements struct {
+// SequenceWithCommit defines model for SequenceWithCommit.
+type SequenceWithCommit struct {
 	Published Published `json:"published"`
 	Sequence  Sequence  `json:"sequence"`
 }
@@ -1038,6 +1038,12 @@ type ListSequencesParams struct {
 
 	// Limit Sequences on one page.
 	Limit int `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+}
+
+// GetSequenceParams defines parameters for GetSequence.
+type GetSequenceParams struct {
+	// Since Size of the log the caller has seen; the answer proves that its checkpoint extends it.
+	Since Since `form:"since,omitempty" json:"since,omitempty,omitzero"`
 }
 
 // RetireSequenceParams defines parameters for RetireSequence.
