@@ -17,6 +17,8 @@ type Generator struct {
 	wasLock  bool // a lock-15 stands at the start
 	waived   bool // no sequence opens it
 	finish   bool // the last checker can leave in this stage
+	plain    bool // any last step ends the stage legally, and pins nobody: ends need no second look
+	stack    [4]node
 
 	ends   []Position
 	final  []Ending
@@ -75,6 +77,7 @@ func (g *Generator) begin(r Rules, p Position, s Stage) {
 	g.tight = r.HomeMoves.restricted()
 	g.barrier = r.Barrier.ready(n, r.Array.checkers())
 	g.walls = r.Barrier != BarrierNone && !g.barrier.quiet(n.reach(s))
+	g.plain = !g.walls && r.Contact != ContactPin
 	g.wasLock = g.walls && g.barrier.locked(n.occ)
 	g.waived = false
 	g.finish = n.own.count(offSlot)+uint(s.Len()) >= g.checkers
@@ -125,6 +128,28 @@ func (g *Generator) judgeEnds() []Ending {
 // emit appends an end.
 func (g *Generator) emit(n *node) {
 	g.ends = append(g.ends, n.position(g.mover, g.rules.Route))
+}
+
+// emitStep appends the end of a plain last step without making it on a node first.
+func (g *Generator) emitStep(n *node, f, t uint) {
+	if len(g.ends) == cap(g.ends) {
+		g.ends = append(g.ends, Position{})
+	} else {
+		g.ends = g.ends[:len(g.ends)+1]
+	}
+	p := &g.ends[len(g.ends)-1]
+	p.route = g.rules.Route
+	from, to := &places[f], &places[t]
+	own, opp := &p.sides[g.mover&1], &p.sides[g.mover&1^1]
+	own[0] = n.own[0] - from[0] + to[0]
+	own[1] = n.own[1] - from[1] + to[1]
+	opp0, opp1 := n.opp[0], n.opp[1]
+	if n.blot>>t&1 != 0 {
+		hit := &places[offSlot-t]
+		opp0 += places[barSlot][0] - hit[0]
+		opp1 -= hit[1]
+	}
+	opp[0], opp[1] = opp0, opp1
 }
 
 // emitNew appends an end unless it is there already, and returns all ends.

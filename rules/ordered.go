@@ -15,11 +15,22 @@ func (g *Generator) walkEqual(d uint, n int) int {
 // descend walks below at, which lies depth steps deep, and records at itself after its longer successors.
 func (g *Generator) descend(at *node, d uint, n, depth int, best *int, allowed uint32) {
 	if depth < n {
-		for m := g.sources(at, d) & allowed; m != 0; m &= m - 1 {
+		m := g.sources(at, d) & allowed
+		if depth == n-1 && g.plain {
+			if m != 0 && *best < n {
+				*best, g.ends = n, g.ends[:0]
+			}
+			for ; m != 0; m &= m - 1 {
+				f := lowest(m)
+				g.emitStep(at, f, landing(f, d))
+			}
+		}
+		for ; m != 0; m &= m - 1 {
 			f := lowest(m)
-			next := *at
-			g.move(&next, f, landing(f, d))
-			g.descend(&next, d, n, depth+1, best, ^uint32(0)<<f)
+			next := &g.stack[depth]
+			*next = *at
+			g.move(next, f, landing(f, d))
+			g.descend(next, d, n, depth+1, best, ^uint32(0)<<f)
 		}
 	}
 	if depth == 0 || depth < *best || !g.mayEnd(at) {
@@ -47,7 +58,7 @@ func (g *Generator) walkMixed(a, b uint) int {
 			if t+b == f && t != barSlot && firstA>>t&1 != 0 && g.sameThrough(t+a) {
 				continue
 			}
-			g.second(mid, t, landing(t, b), f+a >= offSlot || t+b >= offSlot)
+			g.second(&mid, t, landing(t, b), f+a >= offSlot || t+b >= offSlot)
 		}
 	}
 	if bar < 2 { // with two on the bar both dice enter, in either order
@@ -61,7 +72,7 @@ func (g *Generator) walkMixed(a, b uint) int {
 				if !off && g.foundOtherWay(firstA, f, t, a, b) {
 					continue
 				}
-				g.second(mid, f, landing(f, a), off)
+				g.second(&mid, f, landing(f, a), off)
 			}
 		}
 	}
@@ -100,15 +111,19 @@ func (g *Generator) foundOtherWay(firstA uint32, f, t, a, b uint) bool {
 }
 
 // second makes the second step and records the end if the stage may end there.
-func (g *Generator) second(mid node, f, t uint, lookUp bool) {
-	g.move(&mid, f, t)
-	if !g.mayEnd(&mid) {
+func (g *Generator) second(mid *node, f, t uint, lookUp bool) {
+	if g.plain && !lookUp {
+		g.emitStep(mid, f, t)
 		return
 	}
-	if lookUp {
-		g.emitNew(&mid)
-	} else {
-		g.emit(&mid)
+	end := *mid
+	g.move(&end, f, t)
+	switch {
+	case !g.mayEnd(&end):
+	case lookUp:
+		g.emitNew(&end)
+	default:
+		g.emit(&end)
 	}
 }
 
