@@ -8,10 +8,6 @@ import (
 	"fairdice/internal/beacon"
 )
 
-// beaconLead is how long before its round an assign must have been written
-// (PROTOCOL.md §4).
-const beaconLead = 15 * time.Second
-
 // checkBeacon carries out deal.beacon: rounds and signatures are there exactly
 // if the match declared the beacon, every round was still to come when it was
 // named, and every signature is the round's (C22).
@@ -29,8 +25,8 @@ func (e *evidence) checkBeacon(f *findings) {
 				f.fail(DealBeacon, g.number, 0, fmt.Sprintf("the assign of segment %d names no round", s.number)+at(s.assign.entry))
 			case a.Round != nil:
 				f.pass(DealBeacon)
-				if beacon.RoundTime(*a.Round).Before(a.Time.Add(beaconLead)) {
-					f.fail(DealBeacon, g.number, 0, fmt.Sprintf("round %d of segment %d came less than %v after the assign", *a.Round, s.number, beaconLead)+at(s.assign.entry))
+				if err := beacon.CheckAssign(*a.Round, a.Time); err != nil {
+					f.fail(DealBeacon, g.number, 0, fmt.Sprintf("segment %d: %v", s.number, err)+at(s.assign.entry))
 				}
 			}
 			if s.deal != nil {
@@ -66,7 +62,7 @@ func (g *game) checkSignature(f *findings, declared bool, round *uint64, signatu
 		f.fail(DealBeacon, g.number, 0, "the "+kind+" has a beacon signature, though the match has no beacon"+at(e))
 	case round == nil:
 		f.fail(DealBeacon, g.number, 0, "the "+kind+" has a beacon signature for no round"+at(e))
-	case when.Before(beacon.RoundTime(*round)):
+	case when.Before(beacon.Time(*round)):
 		f.fail(DealBeacon, g.number, 0, fmt.Sprintf("the %s is dated before round %d", kind, *round)+at(e))
 	default:
 		if err := beacon.Verify(*round, signature); err != nil {
@@ -80,5 +76,5 @@ func roundTime(a commitment.Assign) (time.Time, bool) {
 	if a.Round == nil {
 		return time.Time{}, false
 	}
-	return beacon.RoundTime(*a.Round), true
+	return beacon.Time(*a.Round), true
 }

@@ -39,15 +39,15 @@ func BuiltInRules() map[string][]Hash {
 // the caller's own trust, an unreadable key for example, is reported as a
 // failed log.signature or log.witness.
 func Verify(data []byte, t Trust) Report {
-	f := newFindings()
 	b, err := ParseBundle(data)
 	if err != nil {
-		return malformed(f, err)
+		return Refuse(err)
 	}
 	e, err := readEvidence(b)
 	if err != nil {
-		return malformed(f, err)
+		return Refuse(err)
 	}
+	f := newFindings()
 	f.pass(Format)
 	r := Report{Games: []GameSummary{}, Says: []string{}, Faults: []Fault{}}
 	e.checkLog(f, t)
@@ -101,8 +101,11 @@ func (e *evidence) attach() {
 	}
 }
 
-// malformed is the report on bytes that are no bundle.
-func malformed(f *findings, err error) Report {
+// Refuse is the report on input that is no bundle, for the reason err. Callers
+// use it for what they did not even hand to [Verify], a file that is too large
+// for example.
+func Refuse(err error) Report {
+	f := newFindings()
 	f.fail(Format, 0, 0, err.Error())
 	for _, d := range descriptions[1:] {
 		f.skip(d.id, 0, "the file is malformed")
