@@ -38,7 +38,8 @@ var ErrNoGame = errors.New("the text holds no game")
 // Check reads a match and judges every row. An error says that the text is no match file or breaks a limit; it is a
 // *replay.LineError where a line is to blame. Everything else is in the report.
 func Check(r io.Reader, o Options) (Report, error) {
-	f := file{in: bufio.NewReaderSize(r, MaxLine+2), length: -1, crawford: true, observe: o.Observe}
+	f := file{in: bufio.NewScanner(r), length: -1, crawford: true, observe: o.Observe}
+	f.in.Buffer(make([]byte, 0, 4096), MaxLine+2)
 	f.variant, f.fixed = rules.Variant{}, o.Variant != nil
 	if f.fixed {
 		f.variant = *o.Variant
@@ -51,7 +52,7 @@ func Check(r io.Reader, o Options) (Report, error) {
 
 // file is a match file being read.
 type file struct {
-	in       *bufio.Reader
+	in       *bufio.Scanner
 	line     int
 	size     int // bytes of the running game
 	variant  rules.Variant
@@ -93,21 +94,20 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // next returns the next line without its line end. The bytes are valid until the call after.
 func (f *file) next() ([]byte, error) {
-	text, err := f.in.ReadSlice('\n')
-	if err == io.EOF && len(text) > 0 {
-		err = nil
-	}
-	if err == io.EOF {
+	if !f.in.Scan() {
+		err := f.in.Err()
+		if err == nil {
+			return nil, io.EOF
+		}
+		f.line++
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = fmt.Errorf("the line is longer than %d bytes", MaxLine)
+		}
 		return nil, err
 	}
 	f.line++
-	if errors.Is(err, bufio.ErrBufferFull) || len(bytes.TrimRight(text, "\r\n")) > MaxLine {
-		return nil, fmt.Errorf("the line is longer than %d bytes", MaxLine)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if f.size += len(text); f.size > MaxGame {
+	text := f.in.Bytes()
+	if f.size += len(text) + 1; f.size > MaxGame {
 		return nil, fmt.Errorf("the game is larger than %d bytes", MaxGame)
 	}
 	if f.line == 1 {
@@ -116,7 +116,7 @@ func (f *file) next() ([]byte, error) {
 			return nil, errors.New("the text is not in an 8-bit encoding or UTF-8")
 		}
 	}
-	return bytes.TrimRight(text, " \t\r\n"), nil
+	return bytes.TrimRight(text, " \t\r"), nil
 }
 
 // take judges one line.
@@ -135,12 +135,14 @@ func (f *file) take(text []byte) error {
 		f.number, f.started, f.size = n, f.line, len(text)
 		return nil
 	}
-	if length, ok := matchLength(trimmed); ok && f.sheet == nil && f.number == 0 {
-		if f.length >= 0 {
-			return errors.New("the length of the match is said twice")
+	if f.sheet == nil && f.number == 0 {
+		if length, ok := matchLength(trimmed); ok {
+			if f.length >= 0 {
+				return errors.New("the length of the match is said twice")
+			}
+			f.length = length
+			return nil
 		}
-		f.length = length
-		return nil
 	}
 	if f.number > 0 {
 		if score, second, ok := players(text); ok {
@@ -184,7 +186,7 @@ func (f *file) comment(text string) error {
 		if f.fixed {
 			return nil
 		}
-		id, ok := variations[strings.NewReplacer(" ", "", "-", "").Replace(value)]
+		id, ok := variations[spaces.Replace(value)]
 		if !ok {
 			return fmt.Errorf("the variation %q is not one that can be checked", clip([]byte(value)))
 		}
@@ -192,6 +194,8 @@ func (f *file) comment(text string) error {
 	}
 	return nil
 }
+
+var spaces = strings.NewReplacer(" ", "", "-", "")
 
 // variations maps the names programs use to variants.
 var variations = map[string]string{
@@ -278,8 +282,8 @@ func (f *file) rowOrResult(text, trimmed []byte) {
 		offset = len(text) - len(trimmed) + digits + 1
 		text = text[offset:]
 	}
-	if bad := f.row.parse(text, offset, f.middle); bad != nil {
-		f.sheet.Bad(f.line, "%s", *bad)
+	if bad := f.row.parse(text, offset, f.middle); bad != "" {
+		f.sheet.Bad(f.line, "%s", bad)
 		return
 	}
 	for i := range f.row.n {

@@ -61,8 +61,8 @@ var fill = map[string]bool{
 }
 
 // parse takes the columns of a row apart. The text begins at column offset of its line; columns that begin before middle are seat A's. It
-// returns what cannot be read, or nil.
-func (r *row) parse(text []byte, offset, middle int) *string {
+// returns what cannot be read, or "".
+func (r *row) parse(text []byte, offset, middle int) string {
 	r.n = 0
 	for pos := 0; ; {
 		for pos < len(text) && (text[pos] == ' ' || text[pos] == '\t') {
@@ -76,7 +76,7 @@ func (r *row) parse(text []byte, offset, middle int) *string {
 			end++
 		}
 		if bad := r.word(text[pos:end], column(text, offset, pos)); bad != "" {
-			return &bad
+			return bad
 		}
 		pos = end
 	}
@@ -86,7 +86,7 @@ func (r *row) parse(text []byte, offset, middle int) *string {
 	case r.n == 2:
 		r.cells[1].seat = replay.B
 	}
-	return nil
+	return ""
 }
 
 // column returns where a position of the text is seen, tabs expanded to eight.
@@ -113,8 +113,9 @@ func (r *row) word(w []byte, column int) string {
 	if digit(w[0]) || bytes.IndexByte(w, '/') > 0 {
 		return r.number(w, last)
 	}
-	lower := strings.ToLower(strings.TrimRight(string(w), ".,!"))
-	if k, ok := keywords[lower]; ok {
+	var buffer [16]byte
+	lower := fold(buffer[:0], w)
+	if k, ok := keywords[string(lower)]; ok {
 		if k == concede && last != nil && last.kind == play && len(last.hops) == 0 && !last.unable {
 			last.kind = concede
 			return ""
@@ -122,21 +123,36 @@ func (r *row) word(w []byte, column int) string {
 		return r.begin(k, column)
 	}
 	switch {
-	case strings.Trim(lower, "?") == "":
+	case len(bytes.Trim(w, "?")) == 0:
 		// What was played is not known: as a rule, nothing, because the game was given up.
 		if last != nil && last.kind == play && len(last.hops) == 0 {
 			return ""
 		}
 		return r.begin(play, column)
-	case last != nil && last.kind == play && len(last.hops) == 0 && unableWords[lower]:
+	case last != nil && last.kind == play && len(last.hops) == 0 && unableWords[string(lower)]:
 		last.unable = true
 		return ""
-	case lower == "cannot" || lower == "can't" || lower == "dances":
+	case string(lower) == "cannot" || string(lower) == "can't" || string(lower) == "dances":
 		return r.begin(play, column)
-	case last != nil && last.kind != play && fill[lower]:
+	case last != nil && last.kind != play && fill[string(lower)]:
 		return ""
 	}
 	return "cannot read \"" + clip(w) + "\""
+}
+
+// fold appends a word in lower case and without a full stop; nothing of a word that is longer than any known one.
+func fold(b, w []byte) []byte {
+	w = bytes.TrimRight(w, ".,!")
+	if len(w) > cap(b) {
+		return b
+	}
+	for _, c := range w {
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		b = append(b, c)
+	}
+	return b
 }
 
 // unableWords are the words of "Cannot Move" and its relatives.
