@@ -63,6 +63,10 @@ func (h *House) Draw(ctx context.Context, p Principal, match string, number, seg
 		return DrawAnswer{}, err
 	}
 	if !s.dealt() {
+		// The players' clients release their links only for an assign that is public.
+		if err := h.signer.await(ctx, s.row.Assign+1); err != nil {
+			return DrawAnswer{}, err
+		}
 		return DrawAnswer{}, refuse(AwaitingLink, "segment %d is not dealt yet: a player's link is missing", segment)
 	}
 	roll, err := t.newDraw(ctx, g, s, st, index)

@@ -51,6 +51,7 @@ type Config struct {
 	Rand     io.Reader          // nil: crypto/rand
 	Now      func() time.Time   // nil: time.Now
 	Rolls    commitment.Lengths // of new sequences; zero: the defaults of PROTOCOL.md §2
+	Pool     PoolMarks          // zero: DefaultPool
 	Logger   *slog.Logger       // nil: slog.Default
 }
 
@@ -69,6 +70,7 @@ type House struct {
 	random     io.Reader
 	clock      func() time.Time
 	rolls      commitment.Lengths
+	pool       PoolMarks
 	log        *slog.Logger
 
 	signer *signer
@@ -96,6 +98,9 @@ func New(ctx context.Context, c Config) (*House, error) {
 	if c.Rolls == (commitment.Lengths{}) {
 		c.Rolls = commitment.DefaultLengths()
 	}
+	if c.Pool == (PoolMarks{}) {
+		c.Pool = DefaultPool
+	}
 	if err := c.Rolls.Validate(); err != nil {
 		return nil, fmt.Errorf("configure sequences: %w", err)
 	}
@@ -110,7 +115,7 @@ func New(ctx context.Context, c Config) (*House, error) {
 	h := &House{
 		store: c.Store, origin: c.Origin, logKey: c.LogKey,
 		receipts: c.Receipts, receiptKey: c.ReceiptKey, master: c.Master,
-		random: &lockedReader{r: c.Rand}, clock: c.Now, rolls: c.Rolls, log: c.Logger, tables: tables,
+		random: &lockedReader{r: c.Rand}, clock: c.Now, rolls: c.Rolls, pool: c.Pool, log: c.Logger, tables: tables,
 	}
 	h.signer, err = newSigner(ctx, c)
 	if err != nil {
@@ -158,7 +163,8 @@ func checkID(what, id string) error {
 	return nil
 }
 
-// table finds the match in memory or reads it from the store.
+// table finds the match in memory or reads it from the store. It is answered
+// locked; the caller unlocks it.
 func (h *House) table(ctx context.Context, match string) (*table, error) {
 	if err := checkID("match", match); err != nil {
 		return nil, err

@@ -141,13 +141,12 @@ func (h *House) TopUp(ctx context.Context, tenant, mode string, free int) error 
 	return nil
 }
 
-// PoolLow and PoolFull are the marks of the pool of free sequences of a tenant
-// and mode: an assign that leaves fewer than PoolLow starts a background
-// top-up to PoolFull.
-const (
-	PoolLow  = 16
-	PoolFull = 64
-)
+// PoolMarks steer the pool of free sequences of a tenant and mode: an assign
+// that leaves fewer than Low starts a background top-up to Full.
+type PoolMarks struct{ Low, Full int }
+
+// DefaultPool lasts for many games, and is sealed in a fraction of a second.
+var DefaultPool = PoolMarks{Low: 16, Full: 64}
 
 // retryPool is when to ask again for a sequence.
 const retryPool = time.Second
@@ -158,7 +157,7 @@ func (h *House) refillIfLow(tenant, mode string) {
 		pool, err = r.Pool(tenant, mode)
 		return err
 	})
-	if err == nil && pool.Free < PoolLow {
+	if err == nil && pool.Free < h.pool.Low {
 		h.refill(tenant, mode)
 	}
 }
@@ -173,7 +172,7 @@ func (h *House) refill(tenant, mode string) {
 	go func() {
 		defer h.topUps.Done()
 		defer h.topping.Delete(key)
-		if err := h.TopUp(h.ctx, tenant, mode, PoolFull); err != nil && h.ctx.Err() == nil {
+		if err := h.TopUp(h.ctx, tenant, mode, h.pool.Full); err != nil && h.ctx.Err() == nil {
 			h.log.Error("sealing failed", "tenant", tenant, "mode", mode, "error", err)
 		}
 	}()

@@ -218,9 +218,10 @@ func (s *signer) sign(ctx context.Context) error {
 	if err := s.writeHead(signed); err != nil {
 		return fmt.Errorf("keep signed checkpoint: %w", err)
 	}
+	// ErrExists: an earlier try was stored although its commit was not confirmed.
 	if err := s.store.Update(ctx, func(tx store.Tx) error {
 		return tx.AddCheckpoint(store.Checkpoint{Size: c.Size, Note: signed})
-	}); err != nil {
+	}); err != nil && !errors.Is(err, store.ErrExists) {
 		return fmt.Errorf("store signed checkpoint: %w", err)
 	}
 	s.mu.Lock()
