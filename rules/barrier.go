@@ -41,6 +41,9 @@ func (b Barrier) ready(n *node, checkers int) (br barrier) {
 	return br
 }
 
+// restricts reports whether any block is forbidden.
+func (b Barrier) restricts() bool { return b != BarrierNone }
+
 const startQuarter = 0x3f // own indices 0 to 5 as a mask over indices
 
 // onEnemyPath turns the mover's slots into a mask over the enemy's path indices. Between its ends there is no

@@ -13,6 +13,9 @@ var bearOffNames = []string{"highest", "exact", "unpinned"}
 
 func (b BearOff) String() string { return nameOf(bearOffNames, uint8(b)) }
 
+// exact reports whether only a checker's own die bears it off.
+func (b BearOff) exact() bool { return b == BearOffExact }
+
 // sources gives the slots from which die d bears off, for a mover whose checkers are all home. from are the slots
 // whose checkers may move at all, held his pinned ones.
 func (b BearOff) sources(occ, from, held uint32, d uint) uint32 {
@@ -20,7 +23,7 @@ func (b BearOff) sources(occ, from, held uint32, d uint) uint32 {
 	if b == BearOffUnpinned && held&homeSlots != 0 {
 		return 0
 	}
-	if b != BearOffExact && occ&(exact<<1-1) == 0 {
+	if !b.exact() && occ&(exact<<1-1) == 0 {
 		return from & (occ & -occ) // nobody on the die's point or behind it
 	}
 	return from & exact

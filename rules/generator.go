@@ -11,6 +11,8 @@ type Generator struct {
 	limit    int    // of the head, see Rules.HeadLimit
 	taken    int    // off the head before this stage
 	headed   bool   // the head can be barred at all
+	pins     bool   // checkers are pinned
+	stay     bool   // a hitter may have to stay
 	tight    bool   // no moves inside the home once all are there
 	barrier  barrier
 	walls    bool // some rule about blocks can bite in this stage
@@ -65,19 +67,15 @@ func (g *Generator) begin(r Rules, p Position, s Stage) {
 	n.own, n.opp = p.sides[s.Mover], p.sides[s.Mover.Other()]
 	n.occ = n.own.occupied()
 	g.held = n.own.pinned() << 1
-	enemy, two := n.opp.occupied()&pointSlots, n.opp.stacked()&pointSlots
-	if r.Route == RouteParallel {
-		enemy, two = rotate(enemy), rotate(two)
-	} else {
-		enemy, two = mirror(enemy), mirror(two)
-	}
-	n.wall, n.blot = r.Contact.landing(enemy, two, g.held, mirror(n.opp.pinned()<<1))
+	enemy, two := r.Route.slots(n.opp.occupied()), r.Route.slots(n.opp.stacked())
+	g.pins, g.stay = r.Contact.pins(), r.Contact.stay()
+	n.wall, n.blot = r.Contact.landing(enemy, two, g.held, r.Route.slots(n.opp.pinned()<<1))
 	g.limit, g.taken = r.HeadLimit(p, s), int(s.HeadTaken)
-	g.headed = r.Head != HeadFree
+	g.headed = r.Head.limits()
 	g.tight = r.HomeMoves.restricted()
 	g.barrier = r.Barrier.ready(n, r.Array.checkers())
-	g.walls = r.Barrier != BarrierNone && !g.barrier.quiet(n.reach(s))
-	g.plain = !g.walls && r.Contact != ContactPin
+	g.walls = r.Barrier.restricts() && !g.barrier.quiet(n.reach(s))
+	g.plain = !g.walls && !g.pins
 	g.wasLock = g.walls && g.barrier.locked(n.occ)
 	g.waived = false
 	g.finish = n.own.count(offSlot)+uint(s.Len()) >= g.checkers
@@ -91,9 +89,9 @@ func (g *Generator) orderFree(s Stage) bool {
 	n := &g.start
 	switch {
 	case g.walls && (g.barrier.every || g.barrier.lock != 0),
-		g.rules.Head == HeadRunner && n.own.count(headSlot) >= 14,
-		g.rules.Contact == ContactHitAndStay && n.blot&homeSlots != 0,
-		g.rules.Pins() && n.opp.count(headSlot) == 1,
+		g.rules.Head.running(n),
+		g.stay && n.blot&homeSlots != 0,
+		g.pins && n.opp.count(headSlot) == 1,
 		s.mixed() && n.own.count(offSlot)+1 >= g.checkers:
 		return false
 	}

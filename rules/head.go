@@ -92,6 +92,12 @@ func (r Rules) head55(p Position, s Stage) bool {
 	return false
 }
 
+// limits reports whether the head can be barred at all.
+func (h Head) limits() bool { return h != HeadFree }
+
+// running reports that the runner may be on its way in this stage: what may move then depends on where it is.
+func (h Head) running(n *node) bool { return h == HeadRunner && n.own.count(headSlot) >= 14 }
+
 // carries reports whether checkers taken off the head in one stage of a roll count against the next.
 func (h Head) carries() bool { return h != HeadStage }
 

@@ -170,7 +170,7 @@ func (g *Generator) blameOrder(dice []uint8, steps []Step) (Code, int) {
 		if c := g.blameStep(&n, st, uint(dice[i])); c != "" {
 			return c, i
 		}
-		ended = n.ending(g.checkers, g.rules.Pins()) != NotEnded
+		ended = n.ending(g.checkers, g.pins) != NotEnded
 	}
 	if len(steps) > 0 {
 		return g.barrier.blameEnd(g.waived, n.occ), -1
@@ -215,7 +215,7 @@ func (g *Generator) blameStep(n *node, st Step, d uint) Code {
 		return CodeBearOffEarly
 	case g.held&homeSlots != 0:
 		return CodeBearOffPinned
-	case n.occ&(1<<f-1) != 0 && g.rules.BearOff != BearOffExact:
+	case n.occ&(1<<f-1) != 0 && !g.rules.BearOff.exact():
 		return CodeBearOffHigher
 	}
 	return CodeBearOffExact

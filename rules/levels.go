@@ -109,7 +109,7 @@ func (g *Generator) expand(at *levelNode, d uint, rest uint8) {
 		if g.walls && g.barrier.stepBreaks(locked, next.occ) {
 			continue
 		}
-		next.ending = next.node.ending(g.checkers, g.rules.Pins())
+		next.ending = next.node.ending(g.checkers, g.pins)
 		g.levels.add(next)
 	}
 }

@@ -25,7 +25,7 @@ func (g *Generator) sources(n *node, d uint) uint32 {
 	if g.headed && g.rules.Head.barred(g.limit, g.takenOff(n), n) {
 		from &^= 1 << headSlot
 	}
-	if g.rules.Contact == ContactHitAndStay {
+	if g.stay {
 		from &^= g.rules.Contact.stays(&g.start, n)
 	}
 	inside := from & (pointSlots &^ n.wall >> d)
@@ -65,7 +65,7 @@ func (g *Generator) move(n *node, f, t uint) (contact bool) {
 		return false
 	}
 	n.blot &^= 1 << t
-	if g.rules.Contact == ContactPin {
+	if g.pins {
 		n.opp[1] |= 1 << (pinShift + 24 - t)
 		return true
 	}

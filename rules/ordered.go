@@ -92,7 +92,7 @@ func (g *Generator) walkMixed(a, b uint) int {
 // sameThrough reports that resting on slot leaves no trace: it is a point of the board and nobody is hit there. A
 // checker that is only pinned in passing is free again.
 func (g *Generator) sameThrough(slot uint) bool {
-	return slot < offSlot && (g.start.blot>>slot&1 == 0 || g.rules.Contact == ContactPin)
+	return slot < offSlot && (g.start.blot>>slot&1 == 0 || g.pins)
 }
 
 // foundOtherWay reports whether the end of t by b, then f by a, neither of them off, was found with a first.

@@ -79,10 +79,10 @@ func (g *Generator) take(n *node, st Step, d uint) (Ending, bool) {
 	if g.walls && g.barrier.stepBreaks(locked, n.occ) {
 		return NotEnded, false
 	}
-	if !g.finish && g.rules.Contact != ContactPin {
+	if !g.finish && !g.pins {
 		return NotEnded, true
 	}
-	return n.ending(g.checkers, g.rules.Pins()), true
+	return n.ending(g.checkers, g.pins), true
 }
 
 // List returns every distinct legal end with one legal way to play it, in a fixed order; a pass is one Play without
@@ -146,7 +146,7 @@ func (l *lister) walk(at levelNode, steps []Step) {
 			} else {
 				next.rest = uint8(len(steps)) // equal positions of different depth are different here
 			}
-			next.ending = next.node.ending(l.g.checkers, l.g.rules.Pins())
+			next.ending = next.node.ending(l.g.checkers, l.g.pins)
 			l.walk(next, append(steps[:len(steps):len(steps)], Step{int8(f) - 1, int8(t) - 1, contact}))
 		}
 	}

@@ -1,5 +1,7 @@
 package rules
 
+import "math/bits"
+
 // Route says how the two paths lie to each other, and with it how records number the points (RULES.md §1).
 type Route uint8
 
@@ -42,6 +44,16 @@ func (r Route) index(c Color, number int) int {
 	default:
 		return (number + 11) % 24
 	}
+}
+
+// slots turns a mask of one player's slots into the same points as slots of the other. Bar and off have no
+// counterpart and drop out.
+func (r Route) slots(mask uint32) uint32 {
+	if r == RouteParallel {
+		idx := mask >> 1 & 0xffffff
+		return (idx<<12 | idx>>12) & 0xffffff << 1
+	}
+	return bits.Reverse32(mask&pointSlots) >> 6
 }
 
 // PointNumber returns the number, 1 to 24, by which records call the point at c's own-path index 0 to 23.

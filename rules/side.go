@@ -65,13 +65,3 @@ func (s *side) stacked() uint32 {
 
 // lowest returns the lowest slot of a mask that is not empty.
 func lowest(mask uint32) uint { return uint(bits.TrailingZeros32(mask)) }
-
-// mirror turns slots of one player into the same points as slots of the other, for opposed routes. Bar and off
-// have no counterpart and drop out.
-func mirror(slots uint32) uint32 { return bits.Reverse32(slots&pointSlots) >> 6 }
-
-// rotate does the same for parallel routes.
-func rotate(slots uint32) uint32 {
-	idx := slots >> 1 & 0xffffff
-	return (idx<<12 | idx>>12) & 0xffffff << 1
-}
