@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,6 +34,7 @@ type bench struct {
 	config house.Config
 	now    time.Time
 	p      house.Principal
+	mu     sync.Mutex
 	rng    *rand.Rand
 }
 
@@ -282,7 +284,7 @@ func (m *match) step(game int) bool {
 		if len(moves) == 0 {
 			m.t.Fatalf("no legal move, due: %s", m.state.Due())
 		}
-		line = moves[m.rng.IntN(len(moves))].String()
+		line = moves[m.intN(len(moves))].String()
 	}
 	a, err := m.Append(m.ctx(), m.p, m.id, game, len(m.lines)+1, []string{line})
 	if err != nil {
@@ -375,10 +377,17 @@ func (m *match) stepKeeping(game int, keep func(string, func() (any, error))) bo
 		line = e.String()
 	} else {
 		moves := m.state.LegalMoves(&m.gen)
-		line = moves[m.rng.IntN(len(moves))].String()
+		line = moves[m.intN(len(moves))].String()
 	}
 	first := len(m.lines) + 1
 	keep("line "+line, func() (any, error) { return m.Append(m.ctx(), m.p, m.id, game, first, []string{line}) })
 	m.apply(line)
 	return true
+}
+
+// intN is safe for the matches of one bench that run side by side.
+func (b *bench) intN(n int) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.rng.IntN(n)
 }
