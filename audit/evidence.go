@@ -62,6 +62,7 @@ type game struct {
 	openings map[element]BundleOpening
 	log      *gameLog // never nil; empty if the log says nothing of the game
 	inFile   *BundleGame
+	last     replay.State                 // as far as the record can be followed
 	rebuilt  map[int]*commitment.Sequence // by segment, with the cut
 }
 

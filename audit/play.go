@@ -72,6 +72,7 @@ func (e *evidence) checkPlay(f *findings, t Trust) []Fault {
 				yesNo(g.record.Header.Crawford), yesNo(setting.Crawford)))
 		}
 		played := replay.Run(setting, g.record.Lines)
+		g.last = played.Last
 		if fault := g.checkReplay(f, played); fault != nil {
 			faults = append(faults, *fault)
 		}

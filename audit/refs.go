@@ -42,7 +42,7 @@ func checkRefs(f *findings, l *ledger, origin string) {
 			}
 		}
 	}
-	users := map[string]*segmentLog{}
+	users := map[string]bool{}
 	for _, e := range l.entries {
 		if a, ok := e.statement.(commitment.Assign); ok {
 			l.checkAssign(f, e, a, users)
@@ -58,14 +58,14 @@ func checkRefs(f *findings, l *ledger, origin string) {
 }
 
 // checkAssign compares an assign with its commit and its match.
-func (l *ledger) checkAssign(f *findings, e entry, a commitment.Assign, users map[string]*segmentLog) {
+func (l *ledger) checkAssign(f *findings, e entry, a commitment.Assign, users map[string]bool) {
 	const id = StatementsRefs
 	g := l.matches[a.Match].games[a.Game]
 	if first := g.assigns[a.Segment]; first.index == e.index && first.place == e.place {
-		if users[a.Sequence] != nil {
+		if users[a.Sequence] {
 			f.fail(id, a.Game, 0, "sequence "+a.Sequence+" is assigned twice"+at(e))
 		}
-		users[a.Sequence] = &segmentLog{number: a.Segment}
+		users[a.Sequence] = true
 	}
 	if r := l.retires[a.Sequence]; r != nil && r.index < e.index {
 		f.fail(id, a.Game, 0, "sequence "+a.Sequence+" was retired before it was assigned"+at(e))

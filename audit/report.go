@@ -47,12 +47,16 @@ type Report struct {
 	Faults    []Fault       `json:"faults"`    // record lines that the rules refuse
 }
 
-// GameSummary is one game of the bundle: how many rolls were drawn, and
-// "A 2", "draw 0", "aborted" or "in progress".
+// GameSummary is one game of the bundle: how many rolls were drawn, how it
+// ended ("A 2", "draw 0", "aborted" or "in progress"), and the last position
+// that its record can be followed to.
 type GameSummary struct {
-	Game   int    `json:"game"`
-	Rolls  int    `json:"rolls"`
-	Result string `json:"result"`
+	Game     int    `json:"game"`
+	Rolls    int    `json:"rolls"`
+	Result   string `json:"result"`
+	Position string `json:"position,omitempty"`
+
+	State replay.State `json:"-"`
 }
 
 // Failed lists the ids of the checks that failed, in report order.
@@ -73,6 +77,9 @@ func (g *game) summary() GameSummary {
 		s.Result = g.log.close.S.Result.String()
 	case g.log.abort != nil:
 		s.Result = "aborted"
+	}
+	if _, begun := g.last.White(); begun {
+		s.State, s.Position = g.last, g.last.Position().String()
 	}
 	return s
 }

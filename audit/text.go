@@ -20,6 +20,9 @@ func (r Report) Text(style TextStyle) string {
 	p := &printer{color: style.Color}
 	for _, d := range descriptions {
 		p.check(d.id, r.Checks)
+		if r.Verdict == Malformed {
+			break // the other checks have nothing to look at
+		}
 	}
 	for _, fault := range r.Faults {
 		p.fault(fault, style.Board)

@@ -1,0 +1,103 @@
+//go:build !js
+
+// Verify checks what fairdice claims, with nothing but public files and the
+// keys its user trusts. It needs no server and no account.
+//
+//	verify bundle match.json --key "$(cat log.key)"
+//
+// Exit status of every command: 0 verified, 1 a check failed, 2 evidence is
+// incomplete, 3 malformed or empty input or wrong usage.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"fairdice/rules"
+)
+
+// status is the error of a command that has said everything it had to say and
+// only the exit status is left.
+type status int
+
+// Error implements error; it is never printed.
+func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// Exit statuses that have a name of their own; the others follow from a
+// report's verdict.
+const exitUsage status = 3
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run executes one command line and returns the exit status. Errors go to
+// stderr as "verify: what is wrong: where" and exit 3; data goes to stdout.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := rootCommand()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.Execute()
+	if err == nil {
+		return 0
+	}
+	if s, ok := errors.AsType[status](err); ok {
+		return int(s)
+	}
+	fmt.Fprintf(stderr, "verify: %v\n", err)
+	return int(exitUsage)
+}
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "verify",
+		Short: "check the dice, the log and the games of fairdice",
+		Long: `Verify checks what fairdice claims, with nothing but public files and the
+keys you trust.
+
+Exit status: 0 verified, 1 a check failed, 2 evidence is incomplete,
+3 malformed or empty input, or wrong usage.`,
+		Version:           version(),
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		Args:              noCommand,
+		RunE: func(*cobra.Command, []string) error {
+			return errors.New("no command given: try verify --help")
+		},
+	}
+	root.AddCommand(bundleCommand())
+	return root
+}
+
+// noCommand refuses arguments that name no command.
+func noCommand(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("there is no command %q: try verify --help", args[0])
+	}
+	return nil
+}
+
+// version names the build and the rules it implements.
+func version() string {
+	v := "(unknown)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		v = info.Main.Version
+	}
+	return v + ", protocol 1, rules " + rules.Version
+}
+
+// colored reports whether w is a terminal whose user wants colours
+// (NO_COLOR is respected).
+func colored(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(file.Fd()))
+}
