@@ -45,7 +45,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		line       int
 		check      string
 	}{
-		{"legal", root + "RE[W+1]\n;W[31hefe]A[0][junk];B[42aeln]\n;W[double];B[drop])", 0, ""},
+		{"legal", root + "RE[W+1]\n;W[31hefe]A[0][junk];B[42lpln]\n;W[double];B[drop])", 0, ""},
 		{"variation skipped", root + "RE[W+1]\n;W[31hefe]\n(;B[62agln]\n;W[double];B[drop])(;B[11zzzz]))", 0, ""},
 		{"blocked", root + "\n;W[31hefe]\n;B[42atwa])", 3, "format"},
 		{"illegal step", root + "\n;W[31hefe]\n;B[62lnah])", 3, "rules.moves"},
