@@ -312,8 +312,8 @@ func (e RollFormat) Valid() bool {
 
 // Defines values for Seat.
 const (
-	SeatA Seat = "A"
-	SeatB Seat = "B"
+	SeatA Seat = "a"
+	SeatB Seat = "b"
 )
 
 // Valid indicates whether the value is a known member of the Seat enum.
@@ -868,8 +868,8 @@ type SequenceRetired struct {
 // SequenceState defines model for SequenceState.
 type SequenceState string
 
-// SequenceWithStatements defines model for SequenceWithStatements.
-type SequenceWithStatements struct {
+// SequenceWithCommit defines model for SequenceWithCommit.
+type SequenceWithCommit struct {
 	Published Published `json:"published"`
 	Sequence  Sequence  `json:"sequence"`
 }
@@ -1050,6 +1050,12 @@ type ListSequencesParams struct {
 	Limit int `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 }
 
+// GetSequenceParams defines parameters for GetSequence.
+type GetSequenceParams struct {
+	// Since Size of the log the caller has seen; the answer proves that its checkpoint extends it.
+	Since Since `form:"since,omitempty" json:"since,omitempty,omitzero"`
+}
+
 // RetireSequenceParams defines parameters for RetireSequence.
 type RetireSequenceParams struct {
 	// Since Size of the log the caller has seen; the answer proves that its checkpoint extends it.
@@ -1136,9 +1142,9 @@ type ServerInterface interface {
 	// ListSequences The sequences of a tenant and mode
 	// (GET /v1/sequences)
 	ListSequences(w http.ResponseWriter, r *http.Request, params ListSequencesParams)
-	// GetSequence A sequence with all its statements
+	// GetSequence A sequence with its commit
 	// (GET /v1/sequences/{sequence})
-	GetSequence(w http.ResponseWriter, r *http.Request, sequence SequencePath)
+	GetSequence(w http.ResponseWriter, r *http.Request, sequence SequencePath, params GetSequenceParams)
 	// RetireSequence Retire a sequence that no game uses
 	// (PUT /v1/sequences/{sequence}/retire)
 	RetireSequence(w http.ResponseWriter, r *http.Request, sequence SequencePath, params RetireSequenceParams)
@@ -1265,9 +1271,9 @@ func (_ Unimplemented) ListSequences(w http.ResponseWriter, r *http.Request, par
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetSequence A sequence with all its statements
+// GetSequence A sequence with its commit
 // (GET /v1/sequences/{sequence})
-func (_ Unimplemented) GetSequence(w http.ResponseWriter, r *http.Request, sequence SequencePath) {
+func (_ Unimplemented) GetSequence(w http.ResponseWriter, r *http.Request, sequence SequencePath, params GetSequenceParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2113,8 +2119,24 @@ func (siw *ServerInterfaceWrapper) GetSequence(w http.ResponseWriter, r *http.Re
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetSequenceParams
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", r.URL.Query(), &params.Since, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "since"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "since", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetSequence(w, r, sequence)
+		siw.Handler.GetSequence(w, r, sequence, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3246,13 +3268,14 @@ func (response ListSequencesdefaultApplicationProblemPlusJSONResponse) VisitList
 
 type GetSequenceRequestObject struct {
 	Sequence SequencePath `json:"sequence"`
+	Params   GetSequenceParams
 }
 
 type GetSequenceResponseObject interface {
 	VisitGetSequenceResponse(w http.ResponseWriter) error
 }
 
-type GetSequence200JSONResponse SequenceWithStatements
+type GetSequence200JSONResponse SequenceWithCommit
 
 func (response GetSequence200JSONResponse) VisitGetSequenceResponse(w http.ResponseWriter) error {
 
@@ -3530,7 +3553,7 @@ type StrictServerInterface interface {
 	// ListSequences The sequences of a tenant and mode
 	// (GET /v1/sequences)
 	ListSequences(ctx context.Context, request ListSequencesRequestObject) (ListSequencesResponseObject, error)
-	// GetSequence A sequence with all its statements
+	// GetSequence A sequence with its commit
 	// (GET /v1/sequences/{sequence})
 	GetSequence(ctx context.Context, request GetSequenceRequestObject) (GetSequenceResponseObject, error)
 	// RetireSequence Retire a sequence that no game uses
@@ -4099,10 +4122,11 @@ func (sh *strictHandler) ListSequences(w http.ResponseWriter, r *http.Request, p
 }
 
 // GetSequence operation middleware
-func (sh *strictHandler) GetSequence(w http.ResponseWriter, r *http.Request, sequence SequencePath) {
+func (sh *strictHandler) GetSequence(w http.ResponseWriter, r *http.Request, sequence SequencePath, params GetSequenceParams) {
 	var request GetSequenceRequestObject
 
 	request.Sequence = sequence
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.GetSequence(ctx, request.(GetSequenceRequestObject))

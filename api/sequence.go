@@ -31,27 +31,25 @@ func (s *server) RetireSequence(ctx context.Context, r RetireSequenceRequestObje
 	return RetireSequence200JSONResponse{Sequence: a.Sequence, Published: published(a.Published)}, nil
 }
 
-// GetSequence answers a sequence with all its statements.
+// GetSequence answers a sequence with its commit.
 func (s *server) GetSequence(ctx context.Context, r GetSequenceRequestObject) (GetSequenceResponseObject, error) {
-	v, p, err := s.house.Sequence(ctx, r.Sequence)
+	v, p, err := s.house.Sequence(ctx, r.Sequence, r.Params.Since)
 	if err != nil {
 		return nil, err
 	}
 	return GetSequence200JSONResponse{Sequence: sequence(v), Published: published(p)}, nil
 }
 
-// Pages of sequences; openapi.yaml lists the same.
-const (
-	defaultPage = 100
-	maxPage     = 1000
-)
+// maxPage is the most sequences on a page, and the number if none is asked
+// for; openapi.yaml lists the same. One more must still fit house.MaxPage.
+const maxPage = 100
 
 // ListSequences answers one page of sequences.
 func (s *server) ListSequences(ctx context.Context, r ListSequencesRequestObject) (ListSequencesResponseObject, error) {
 	limit := r.Params.Limit
 	switch {
 	case limit == 0:
-		limit = defaultPage
+		limit = maxPage
 	case limit < 1 || limit > maxPage:
 		return nil, refuse(house.Malformed, "limit is not 1 to %d", maxPage)
 	}

@@ -1,0 +1,62 @@
+// Command fairdice runs the service of provably fair dice: `fairdice serve`,
+// and around it a demonstration, its keys and its tenants.
+//
+// Data goes to stdout, errors and the service's log to stderr. Flags come
+// before the environment (FAIRDICE_…), which comes before the file given with
+// --config; `fairdice config print` lists every setting with its value.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := newRoot().ExecuteContext(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "fairdice: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "fairdice",
+		Short:         "Provably fair dice and match audit for nardi and backgammon",
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	s := newSettings()
+	root.PersistentFlags().StringVar(&s.file, "config", "", "read settings from this file (YAML, TOML or JSON)")
+	root.AddCommand(newServe(s), newDemo(), newConfig(s), newTenants(s), newKeys(s))
+	return root
+}
+
+// version is that of the module, or the commit of a build from a work tree.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	if v == "" || v == "(devel)" {
+		v = "devel"
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				v += "-" + s.Value[:12]
+			}
+		}
+	}
+	return v
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/spf13/cobra"
+)
+
+func newServe(s *settings) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the service; everything that is missing is made",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			cfg, err := s.read(c)
+			if err != nil {
+				return err
+			}
+			return serve(c, cfg)
+		},
+	}
+	s.flags(c, "data", "listen", "master-key", "origin", "tenant", "sealed", "link-rate", "log-level")
+	return c
+}
+
+func serve(c *cobra.Command, cfg config) (err error) {
+	ctx := c.Context()
+	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: cfg.level}))
+	s, err := openService(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	key, err := s.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.serve(); err != nil {
+		return err
+	}
+	stopControl, err := s.control(ctx)
+	if err != nil {
+		return err
+	}
+	defer stopControl()
+
+	out := c.OutOrStdout()
+	fmt.Fprintf(out, "serving   %s\n", s.url())
+	fmt.Fprintf(out, "log key   %s\n", s.keys.log.public)
+	if key != "" {
+		fmt.Fprintf(out, "api key   %s   (tenant %s; shown this once)\n", key, cfg.tenant)
+	}
+	fmt.Fprintf(out, "next      %s/openapi.yaml says what it does; \"fairdice demo --out demo\" plays a match\n", s.url())
+
+	select {
+	case <-ctx.Done():
+		log.Info("stopping", "cause", context.Cause(ctx))
+		return nil
+	case err := <-s.done:
+		if errors.Is(err, http.ErrServerClosed) {
+			return nil
+		}
+		return fmt.Errorf("serve: %w", err)
+	}
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"fairdice/api"
+	"fairdice/house"
+	"fairdice/store"
+	"fairdice/store/sqlite"
+	"fairdice/translog/server"
+)
+
+func (c config) database() string   { return filepath.Join(c.data, "fairdice.db") }
+func (c config) logKey() string     { return filepath.Join(c.data, "log.key") }
+func (c config) receiptKey() string { return filepath.Join(c.data, "receipts.key") }
+func (c config) headFile() string   { return filepath.Join(c.data, "head") }
+
+// service is everything that runs; a test can start one.
+type service struct {
+	config config
+	store  store.Store
+	house  *house.House
+	keys   keys
+	http   *http.Server
+	listen net.Listener
+	done   chan error
+	log    *slog.Logger
+}
+
+// openService opens what is there and makes what is missing. Nothing is
+// served yet.
+func openService(ctx context.Context, c config, log *slog.Logger) (*service, error) {
+	if err := os.MkdirAll(c.data, 0o700); err != nil {
+		return nil, fmt.Errorf("make data directory: %w", err)
+	}
+	k, err := openKeys(c)
+	if err != nil {
+		return nil, err
+	}
+	db, err := sqlite.Open(c.database(), sqlite.Options{})
+	if err != nil {
+		return nil, err
+	}
+	h, err := house.New(ctx, house.Config{
+		Store: db, Origin: k.log.signer.Name(),
+		Log: k.log.signer, LogVerifier: k.log.verifier, LogKey: k.log.public,
+		Receipts: k.receipts.signer, ReceiptKey: k.receipts.public,
+		Master: k.master, HeadFile: c.headFile(), Logger: log,
+		Pool: house.PoolMarks{Low: c.sealed / 4, Full: c.sealed},
+	})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &service{config: c, store: db, house: h, keys: k, log: log, done: make(chan error, 1)}, nil
+}
+
+// prepare makes the first tenant with its key, shown this once, and has
+// sequences sealed for every tenant. The key is "" unless it was made now.
+func (s *service) prepare(ctx context.Context) (key string, err error) {
+	switch err := s.house.AddTenant(ctx, s.config.tenant); {
+	case err == nil:
+		if key, err = s.house.IssueKey(ctx, s.config.tenant, "first", house.Scopes()); err != nil {
+			return "", err
+		}
+	case !errors.Is(err, store.ErrExists):
+		return "", fmt.Errorf("add tenant %s: %w", s.config.tenant, err)
+	}
+	var tenants []store.Tenant
+	if err := s.store.View(ctx, func(r store.Reader) (err error) {
+		tenants, err = r.Tenants()
+		return err
+	}); err != nil {
+		return "", fmt.Errorf("list tenants: %w", err)
+	}
+	for _, t := range tenants {
+		if err := s.seal(ctx, t.Name); err != nil {
+			return "", err
+		}
+	}
+	return key, nil
+}
+
+func (s *service) seal(ctx context.Context, tenant string) error {
+	for _, mode := range s.house.Modes() {
+		if err := s.house.TopUp(ctx, tenant, mode, s.config.sealed); err != nil {
+			return fmt.Errorf("seal first sequences of %s: %w", tenant, err)
+		}
+	}
+	return nil
+}
+
+// serve starts to answer; it returns at once.
+func (s *service) serve() error {
+	handler, err := api.New(api.Config{
+		House: s.house, Log: server.New(s.store), Ready: s.ready, Version: version(),
+		LinkRate: s.config.linkRate, Logger: s.log,
+	})
+	if err != nil {
+		return err
+	}
+	if s.listen, err = net.Listen("tcp", s.config.listen); err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	s.http = &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      2 * api.DefaultTimeout,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	go func() { s.done <- s.http.Serve(s.listen) }()
+	return nil
+}
+
+func (s *service) url() string { return "http://" + s.listen.Addr().String() }
+
+func (s *service) ready(ctx context.Context) error {
+	return s.store.View(ctx, func(r store.Reader) error {
+		_, err := r.LogHead()
+		return err
+	})
+}
+
+// Patience is how long a stop waits for requests that are being answered.
+const Patience = 20 * time.Second
+
+// stop answers what has come in, then closes everything in the order in which
+// the parts rely on each other.
+func (s *service) stop() error {
+	var err error
+	if s.http != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), Patience)
+		defer cancel()
+		err = s.http.Shutdown(ctx)
+	}
+	return errors.Join(err, s.house.Close(), s.store.Close())
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+
+	"fairdice/api"
+	"fairdice/house"
+)
+
+// settings are read by viper here and nowhere else.
+type settings struct {
+	v    *viper.Viper
+	file string // --config
+}
+
+// setting is one line of `config print`.
+type setting struct {
+	key     string
+	initial any
+	help    string
+}
+
+// list is every setting there is.
+var list = []setting{
+	{"data", "./fairdice-data", "directory of the database, the keys and the last signed checkpoint"},
+	{"listen", "127.0.0.1:8080", "address to serve on"},
+	{"master-key", "", "file of the key that seals the dice; default: master.key in the data directory. Keep it out of backups of the database"},
+	{"origin", "", "name of the log, chosen once when its key is made; default: fairdice/ and eight random digits"},
+	{"tenant", "default", "tenant made on the first start"},
+	{"sealed", house.DefaultPool.Full, "sequences kept sealed ahead for every tenant and mode"},
+	{"link-rate", api.DefaultLinkRate, "links a minute taken from one address"},
+	{"log-level", "info", "debug, info, warn or error"},
+}
+
+func newSettings() *settings {
+	v := viper.New()
+	v.SetEnvPrefix("FAIRDICE")
+	v.SetEnvKeyReplacer(strings.NewReplacer("-", "_"))
+	v.AutomaticEnv()
+	for _, s := range list {
+		v.SetDefault(s.key, s.initial)
+	}
+	return &settings{v: v}
+}
+
+// flags adds the named settings to a command.
+func (s *settings) flags(c *cobra.Command, keys ...string) {
+	for _, l := range list {
+		for _, key := range keys {
+			if key != l.key {
+				continue
+			}
+			switch d := l.initial.(type) {
+			case string:
+				c.Flags().String(key, d, l.help)
+			case int:
+				c.Flags().Int(key, d, l.help)
+			}
+		}
+	}
+}
+
+// read makes the flags of a command and the file count. It comes at the start
+// of a command: two commands have flags of one name.
+func (s *settings) read(c *cobra.Command) (config, error) {
+	var err error
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if s.isSetting(f.Name) && err == nil {
+			err = s.v.BindPFlag(f.Name, f)
+		}
+	})
+	if err != nil {
+		return config{}, fmt.Errorf("read settings: %w", err)
+	}
+	if s.file != "" {
+		s.v.SetConfigFile(s.file)
+		if err := s.v.ReadInConfig(); err != nil {
+			return config{}, fmt.Errorf("read settings: %w", err)
+		}
+		// A misspelt setting that is passed over is a service that runs
+		// otherwise than its owner believes.
+		for _, key := range s.v.AllKeys() {
+			if !s.isSetting(key) {
+				return config{}, fmt.Errorf("read settings: %s: there is no setting %q", s.file, key)
+			}
+		}
+	}
+	cfg := config{
+		data: s.v.GetString("data"), listen: s.v.GetString("listen"), master: s.v.GetString("master-key"),
+		origin: s.v.GetString("origin"), tenant: s.v.GetString("tenant"),
+		sealed: s.v.GetInt("sealed"), linkRate: s.v.GetInt("link-rate"),
+	}
+	if err := cfg.level.UnmarshalText([]byte(s.v.GetString("log-level"))); err != nil {
+		return config{}, fmt.Errorf("read settings: log-level: %w", err)
+	}
+	switch {
+	case cfg.data == "":
+		return config{}, fmt.Errorf("read settings: data names no directory")
+	case cfg.sealed < 4 || cfg.sealed > 1_000_000:
+		return config{}, fmt.Errorf("read settings: sealed %d is not 4 to 1000000", cfg.sealed)
+	case cfg.linkRate < 1:
+		return config{}, fmt.Errorf("read settings: link-rate %d is less than 1", cfg.linkRate)
+	}
+	if cfg.master == "" {
+		cfg.master = filepath.Join(cfg.data, "master.key")
+	}
+	return cfg, nil
+}
+
+func (s *settings) isSetting(key string) bool {
+	for _, l := range list {
+		if l.key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// config is what the settings say.
+type config struct {
+	data, listen, master string
+	origin, tenant       string
+	sealed, linkRate     int
+	level                slog.Level
+}
+
+func newConfig(s *settings) *cobra.Command {
+	c := &cobra.Command{Use: "config", Short: "Look at the settings", Args: cobra.NoArgs}
+	print := &cobra.Command{
+		Use:   "print",
+		Short: "Print every setting with its value, in the form of a settings file",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if _, err := s.read(c); err != nil {
+				return err
+			}
+			for _, l := range list {
+				env := "FAIRDICE_" + strings.ToUpper(strings.ReplaceAll(l.key, "-", "_"))
+				fmt.Fprintf(c.OutOrStdout(), "# %s (%s)\n", l.help, env)
+				switch v := s.v.Get(l.key); l.initial.(type) {
+				case string:
+					fmt.Fprintf(c.OutOrStdout(), "%s: %q\n", l.key, v)
+				default:
+					fmt.Fprintf(c.OutOrStdout(), "%s: %v\n", l.key, v)
+				}
+			}
+			return nil
+		},
+	}
+	keys := make([]string, len(list))
+	for i, l := range list {
+		keys[i] = l.key
+	}
+	s.flags(print, keys...)
+	c.AddCommand(print)
+	return c
+}
