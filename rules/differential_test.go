@@ -15,6 +15,9 @@ var differential = flag.Int("differential", 400, "positions per variant that bot
 // arranged is a random position set up by hand: clusters, so that blocks, pins and full homes are common. ok is
 // false when the checkers do not fit.
 func arranged(r rules.Rules, rng *rand.Rand) (rules.Position, bool) {
+	if r.Barrier == rules.BarrierStart && rng.IntN(3) == 0 {
+		return locked(r, rng)
+	}
 	var s rules.Setup
 	free := func(c rules.Color, idx int) bool {
 		there := s.Points[c.Other()][r.Across(idx)]
@@ -64,6 +67,43 @@ func arranged(r rules.Rules, rng *rand.Rand) (rules.Position, bool) {
 			} else {
 				s.Pinned[1][r.Across(idx)] = true
 			}
+		}
+	}
+	p, err := r.Position(s)
+	return p, err == nil
+}
+
+// locked is a position with a lock-15, or one step from it.
+func locked(r rules.Rules, rng *rand.Rand) (rules.Position, bool) {
+	var s rules.Setup
+	me := rules.Color(rng.IntN(2))
+	at := rng.IntN(18)
+	s.Points[me.Other()][at] = r.Checkers()
+	n := 0
+	for i := at + 1; i <= at+6; i++ {
+		for range 1 + rng.IntN(2)*rng.IntN(2)*8/(1+rng.IntN(8)) {
+			if n < r.Checkers() {
+				s.Points[me][r.Across(i)]++
+				n++
+			}
+		}
+	}
+	for n < r.Checkers() {
+		idx := rng.IntN(24)
+		if r.Across(idx) == at {
+			continue
+		}
+		count := 1 + rng.IntN(r.Checkers()-n)
+		s.Points[me][idx] += count
+		n += count
+	}
+	if rng.IntN(3) == 0 { // a gap
+		i := r.Across(at + 1 + rng.IntN(6))
+		j := rng.IntN(24)
+		if r.Across(j) != at {
+			k := s.Points[me][i]
+			s.Points[me][i] -= k
+			s.Points[me][j] += k
 		}
 	}
 	p, err := r.Position(s)
