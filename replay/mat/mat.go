@@ -90,6 +90,8 @@ func (f *file) read() error {
 	return nil
 }
 
+var errTooLong = fmt.Errorf("the line is longer than %d bytes", MaxLine)
+
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // next returns the next line without its line end. The bytes are valid until the call after.
@@ -101,12 +103,15 @@ func (f *file) next() ([]byte, error) {
 		}
 		f.line++
 		if errors.Is(err, bufio.ErrTooLong) {
-			err = fmt.Errorf("the line is longer than %d bytes", MaxLine)
+			err = errTooLong
 		}
 		return nil, err
 	}
 	f.line++
 	text := f.in.Bytes()
+	if len(text) > MaxLine {
+		return nil, errTooLong
+	}
 	if f.size += len(text) + 1; f.size > MaxGame {
 		return nil, fmt.Errorf("the game is larger than %d bytes", MaxGame)
 	}
