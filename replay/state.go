@@ -70,8 +70,8 @@ func Start(s Setting) (State, error) {
 	if s.Game < 1 {
 		err = errors.Join(err, fmt.Errorf("game %d: games count from 1", s.Game))
 	}
-	if want := s.crawfordPossible(); s.Crawford && !want {
-		err = errors.Join(err, errors.New("crawford: only a cube match to more than one point, in which a side is one point away, has a Crawford game"))
+	if s.Crawford && !s.crawfordPossible() {
+		err = errors.Join(err, errors.New("crawford: only a cube match to more than one point with crawford=on has a Crawford game"))
 	}
 	if err != nil {
 		return State{}, fmt.Errorf("start game: %w", err)
@@ -88,6 +88,23 @@ func Start(s Setting) (State, error) {
 func (s Setting) crawfordPossible() bool {
 	o := s.Options
 	return o.Crawford && o.Raise.HasCube() && o.Series.Kind == SeriesPoints && o.Series.N > 1
+}
+
+// Doubtful returns what contradicts the score before a game, and the check that fails, or "": a match that was over, a Crawford game
+// with nobody one point away. Which game is the Crawford game cannot be told from one score in general; [Match] knows.
+func (s Setting) Doubtful() (check, reason string) {
+	o, top := s.Options, max(s.Score[A], s.Score[B])
+	switch {
+	case o.Series.counted() && top >= o.Series.N:
+		return CheckResult, fmt.Sprintf("the score %d : %d has already decided a match to %d", s.Score[A], s.Score[B], o.Series.N)
+	case !o.Series.counted() && s.Score != [2]int{}:
+		return CheckResult, fmt.Sprintf("a score of %d : %d before a single game", s.Score[A], s.Score[B])
+	case s.Crawford && top != o.Series.N-1:
+		return CheckCube, fmt.Sprintf("this cannot be the Crawford game: at %d : %d nobody is one point from %d", s.Score[A], s.Score[B], o.Series.N)
+	case !s.Crawford && s.crawfordPossible() && top == o.Series.N-1 && s.Score[A]+s.Score[B] == top && s.Game == 2:
+		return CheckCube, "this is the Crawford game: a side came within one point in game 1"
+	}
+	return "", ""
 }
 
 // Reversed reports whether this game is won by the last to bear off (RULES.md §7, reverse).
