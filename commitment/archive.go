@@ -80,5 +80,8 @@ func (a *Archive) Hash() Hash { return Sum(a.Text()) }
 // Len returns the number of throws.
 func (a *Archive) Len() int { return len(a.throws) }
 
+// Format keeps salt and throws, which are secret until the sequence's secret is, out of logs.
+func (a Archive) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "archive of %d throws", len(a.throws)) }
+
 // Throw returns throw i in recorded order, from 0.
 func (a *Archive) Throw(i int) Dice { return a.throws[i] }

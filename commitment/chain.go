@@ -87,7 +87,7 @@ func (c *Chain) Link(t int) (Hash, error) {
 	return v, nil
 }
 
-// Format keeps the unreleased links out of logs.
-func (c *Chain) Format(f fmt.State, _ rune) {
+// Format keeps the unreleased links out of logs, also those of a dereferenced copy.
+func (c Chain) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "chain of %d links, anchor %s", c.n, c.Anchor())
 }

@@ -127,6 +127,10 @@ func TestSecretsAreRedacted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	archive, err := NewArchive(Hash(secret), make12())
+	if err != nil {
+		t.Fatal(err)
+	}
 	type wrapped struct {
 		Secret Secret
 		Key    SignerKey
@@ -134,7 +138,7 @@ func TestSecretsAreRedacted(t *testing.T) {
 		Seq    *Sequence
 		Close  Close
 	}
-	for _, v := range []any{secret, &secret, key, chain, seq, []Secret{secret}, map[string]Secret{"s": secret},
+	for _, v := range []any{secret, &secret, key, chain, *chain, seq, *seq, archive, *archive, []Secret{secret}, map[string]Secret{"s": secret},
 		RevealedSecret{testID, secret}, Retire{Secret: secret},
 		wrapped{secret, key, chain, seq, Close{Secrets: []RevealedSecret{{testID, secret}}}}} {
 		var out bytes.Buffer

@@ -25,7 +25,7 @@ func ParseNote(signed string) (*note.Note, error) {
 	n, err := note.Open([]byte(signed), nil)
 	var unverified *note.UnverifiedNoteError
 	if !errors.As(err, &unverified) {
-		return nil, fmt.Errorf("parse note: %w", err)
+		return nil, fmt.Errorf("parse note: want UTF-8 text, an empty line, and at least one line \"— name base64\", all ended by LF: %w", err)
 	}
 	n = unverified.Note
 	for _, s := range n.UnverifiedSigs {

@@ -10,11 +10,16 @@ import (
 // MaxStatement is the greatest length of a statement or receipt text in bytes, the last LF included.
 const MaxStatement = 4096
 
-// A ParseError says why a text is not a statement or receipt.
+// A ParseError says why a text is not a statement or receipt. Code is one of
+//
+//	of the text:  too-long unknown-type cr not-printable-ascii no-final-lf
+//	of its lines: spacing no-value unknown-line missing-line repeated-line order fields
+//	of a value:   uuid token name hex number time value vkey options
+//	of a whole:   archive result equal-players equal-anchors live-needs-anchors live-needs-refereed
 type ParseError struct {
 	Line int    // 1-based line, 0 when the text as a whole is meant
 	Name string // name of the line, if known
-	Code string // what kind of fault it is: a stable word such as "hex", "order" or "missing-line"
+	Code string // what kind of fault it is, stable
 	Msg  string // for people
 }
 

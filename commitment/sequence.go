@@ -83,8 +83,8 @@ func (q *Sequence) Open(st Stream, i int) Opening {
 	return Opening{Stream: st, Index: i, Dice: q.dice[leaf], Key: q.keys[leaf], Path: q.tree.Path(leaf)}
 }
 
-// Format keeps the unplayed dice out of logs.
-func (q *Sequence) Format(f fmt.State, _ rune) {
+// Format keeps the unplayed dice out of logs, also those of a dereferenced copy.
+func (q Sequence) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "sequence %s %d, root %s", q.mode, q.lengths, q.Root())
 }
 

@@ -114,8 +114,8 @@ func NewCosigner(skey string, now func() time.Time) (*Cosigner, error) {
 	return &Cosigner{witness: w, private: k.Private(), now: now}, nil
 }
 
-// Format prints the public key for every verb of package fmt.
-func (c *Cosigner) Format(f fmt.State, _ rune) { io.WriteString(f, c.witness.String()) }
+// Format prints the public key for every verb of package fmt, also of a dereferenced copy.
+func (c Cosigner) Format(f fmt.State, _ rune) { io.WriteString(f, c.witness.String()) }
 
 // Witness returns the public key.
 func (c *Cosigner) Witness() Witness { return c.witness }

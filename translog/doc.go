@@ -5,7 +5,7 @@
 //
 //	cp, err := translog.OpenCheckpoint(signed, logKey)                  // the log signed this tree
 //	err = translog.VerifyInclusion(translog.LeafHash(text), index, cp.Size, path, cp.Root)
-//	ok := policy.Satisfied(cosignatures)                                // enough witnesses saw the same tree
+//	err = policy.Check(signed, -1)                                      // enough witnesses saw the same tree
 //
 // and one more to know that nothing it was shown before has been taken back: VerifyConsistency between an older
 // checkpoint and this one.

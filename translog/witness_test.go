@@ -93,7 +93,7 @@ func TestCosignatureVectors(t *testing.T) {
 	if again, err := cosigner.Cosign(got); err != nil || again != got {
 		t.Errorf("cosigned twice in one second: %q %v", again, err)
 	}
-	if s := fmt.Sprintf("%v %+v %#v %x", cosigner, cosigner, cosigner, cosigner); strings.Contains(s, "PRIVATE") || strings.Contains(s, "0b0b") {
+	if s := fmt.Sprintf("%v %+v %#v %x %d", cosigner, cosigner, *cosigner, *cosigner, *cosigner); strings.Contains(s, "PRIVATE") || strings.Contains(s, "0b0b") || strings.Contains(s, "11 11") {
 		t.Errorf("a cosigner prints its key: %s", s)
 	}
 }
