@@ -31,10 +31,10 @@ type checkpoint struct {
 	raw string
 }
 
-// receipt is a signed receipt that has been read but not verified.
+// receipt is a receipt with what is wrong with its signature, nil if nothing.
 type receipt struct {
 	commitment.Receipt
-	raw string
+	unsigned error
 }
 
 // element names one roll of a game: an element of a stream of a segment.
@@ -174,15 +174,11 @@ func (e *evidence) readGame(b *BundleGame, want int) (*game, error) {
 		g.events = append(g.events, ev)
 	}
 	for i, raw := range b.Receipts {
-		text, err := noteText(raw)
+		r, err := e.readReceipt(raw)
 		if err != nil {
 			return nil, fmt.Errorf("receipts[%d]: %w", i, err)
 		}
-		r, err := commitment.ParseReceipt([]byte(text))
-		if err != nil {
-			return nil, fmt.Errorf("receipts[%d]: %w", i, err)
-		}
-		g.receipts = append(g.receipts, receipt{r, raw})
+		g.receipts = append(g.receipts, r)
 	}
 	for i, o := range b.Openings {
 		at := element{o.Segment, o.Stream, o.Index}
@@ -192,6 +188,27 @@ func (e *evidence) readGame(b *BundleGame, want int) (*game, error) {
 		g.openings[at] = o
 	}
 	return g, nil
+}
+
+// readReceipt reads a receipt and verifies it under the receipt key of the open
+// in one go. Without an open there is no key to verify it under.
+func (e *evidence) readReceipt(raw string) (receipt, error) {
+	if e.open == nil {
+		text, err := noteText(raw)
+		if err != nil {
+			return receipt{}, err
+		}
+		r, err := commitment.ParseReceipt([]byte(text))
+		return receipt{r, commitment.ErrSignature}, err
+	}
+	if len(raw) > maxNote {
+		return receipt{}, fmt.Errorf("note of %d bytes, more than %d", len(raw), maxNote)
+	}
+	r, err := commitment.OpenReceipt(raw, e.open.ReceiptKey)
+	if err != nil && !errors.Is(err, commitment.ErrSignature) {
+		return receipt{}, err
+	}
+	return receipt{r, err}, nil
 }
 
 // readArchives parses the archives that can be parsed: a malformed one is as

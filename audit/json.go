@@ -20,13 +20,12 @@ import (
 // verifiers could read two different bundles out of the same bytes; here any
 // deviation is an error. After the first error every method does nothing.
 type decoder struct {
-	dec  *jsontext.Decoder
-	size int
-	err  error
+	dec *jsontext.Decoder
+	err error
 }
 
 func newDecoder(data []byte) *decoder {
-	return &decoder{dec: jsontext.NewDecoder(bytes.NewReader(data)), size: len(data)}
+	return &decoder{dec: jsontext.NewDecoder(bytes.NewBuffer(data))} // a Buffer is read in place, without a copy
 }
 
 // fail records a fault at the current place in the file.
