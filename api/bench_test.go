@@ -92,14 +92,14 @@ func newBench(t testing.TB, change ...func(*api.Config)) *bench {
 	b.house, err = house.New(ctx, house.Config{
 		Store: b.store, Origin: origin, Log: logSigner, LogVerifier: verifier, LogKey: logKey,
 		Receipts: receipts, ReceiptKey: receiptKey, Master: master, HeadFile: filepath.Join(dir, "head"),
-		Now: b.clock, Logger: quiet, Rolls: commitment.Lengths{6, 12, 12}, Pool: house.PoolMarks{Low: 0, Full: 8},
+		Now: b.clock, Logger: quiet, Rolls: commitment.Lengths{6, 12, 12}, Pool: house.PoolMarks{Low: 0, Full: 40},
 	})
 	must(t, err)
 	b.logKey = logKey
 	must(t, b.house.AddTenant(ctx, tenant))
 	b.key, err = b.house.IssueKey(ctx, tenant, "test", house.Scopes())
 	must(t, err)
-	must(t, b.house.TopUp(ctx, tenant, "random", 8))
+	must(t, b.house.TopUp(ctx, tenant, "random", 40))
 	must(t, b.house.TopUp(ctx, tenant, "balanced", 2))
 	c := api.Config{House: b.house, Log: server.New(b.store), Version: "test", Logger: quiet, Now: b.clock}
 	for _, f := range change {

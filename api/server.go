@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -114,7 +115,7 @@ func (s *server) routes(log http.Handler) chi.Router {
 	r.Get("/checkpoint", log.ServeHTTP)
 	r.Get("/tile/*", log.ServeHTTP)
 	r.Group(func(r chi.Router) {
-		r.Use(s.deadline, s.authenticate, s.body)
+		r.Use(s.deadline, s.authenticate, s.since, s.body)
 		HandlerWithOptions(limited{s.strict(), s.links}, ChiServerOptions{
 			BaseRouter: r,
 			ErrorHandlerFunc: func(w http.ResponseWriter, r *http.Request, err error) {
@@ -191,6 +192,21 @@ func (s *server) deadline(next http.Handler) http.Handler {
 		ctx, cancel := context.WithTimeout(r.Context(), s.timeout)
 		defer cancel()
 		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// since refuses a size of the log that no log has; the generated code checks
+// only that it is a number.
+func (s *server) since(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != "" {
+			q := r.URL.Query()
+			if n, err := strconv.ParseInt(q.Get("since"), 10, 64); q.Has("since") && (err != nil || n < 1) {
+				s.problem(w, r, refuse(house.Malformed, "parameter since is not the size of a log: a number from 1 on"))
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
 	})
 }
 
