@@ -18,9 +18,9 @@ import (
 // concurrent use.
 //
 // It talks to the driver below database/sql: a connection has one user at a
-// time here, so the pool, the locks and the conversions that database/sql
-// wraps around every statement would guard nothing and cost as much as the
-// statement (BenchmarkStatement).
+// time here, so the locks and conversions that database/sql wraps around every
+// statement would guard nothing, and they cost more than a statement does
+// (BenchmarkStatement: 2 µs without them, 5 µs with).
 type conn struct {
 	driver driver.Conn
 	stmts  map[string]driver.Stmt

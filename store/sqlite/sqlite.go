@@ -35,7 +35,8 @@ var ErrLocked = errors.New("database in use")
 type Options struct {
 	Readers int // Views at the same time; 0: DefaultReaders
 
-	maxPages int // of the database, for tests of a full disk
+	// For tests: of a full disk, and of a small WAL.
+	maxPages, checkpointPages int
 }
 
 type database struct {
@@ -96,7 +97,7 @@ func open(path string, o Options) (*database, error) {
 		}
 		db.readers <- r
 	}
-	db.writer = newWriter(c)
+	db.writer = newWriter(c, o.checkpointPages)
 	return db, nil
 }
 

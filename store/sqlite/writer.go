@@ -14,9 +14,9 @@ import (
 // MaxGroup is how many updates share one commit at most.
 const MaxGroup = 256
 
-// checkpointPages bounds the WAL: 4,000 pages of 4 KiB, and what one group
-// writes or a long View keeps from being copied.
-const checkpointPages = 4000
+// defaultCheckpointPages bounds the WAL: 4,000 pages of 4 KiB, and what one
+// group writes or a long View keeps from being copied.
+const defaultCheckpointPages = 4000
 
 // writer owns the only connection that writes and orders the updates.
 //
@@ -47,8 +47,9 @@ type writer struct {
 	// and report success next time, so nothing this process reads back proves
 	// what the disk holds; only opening the database again does.
 	failed error
-	// checkpointed is how many frames the WAL had at the last checkpoint.
-	checkpointed int64
+	// checkpointed is how many pages the WAL had at the last checkpoint, and
+	// checkpointPages how many more bring about the next.
+	checkpointed, checkpointPages int64
 }
 
 // request is one update. Its function runs in the goroutine of its caller, when
@@ -61,8 +62,13 @@ type request struct {
 	done    chan error
 }
 
-func newWriter(c *conn) *writer {
-	w := &writer{conn: c, queue: make(chan *request, MaxGroup), stopped: make(chan struct{})}
+func newWriter(c *conn, checkpointPages int) *writer {
+	if checkpointPages <= 0 {
+		checkpointPages = defaultCheckpointPages
+	}
+	w := &writer{
+		conn: c, queue: make(chan *request, MaxGroup), stopped: make(chan struct{}), checkpointPages: int64(checkpointPages),
+	}
 	go w.run()
 	return w
 }
@@ -191,12 +197,12 @@ func (w *writer) checkpoint() {
 	if w.failed != nil {
 		return
 	}
-	frames, err := w.walFrames("NOOP")
-	if err == nil && frames < w.checkpointed {
+	pages, err := w.walPages("NOOP")
+	if err == nil && pages < w.checkpointed {
 		w.checkpointed = 0 // started over
 	}
-	if err == nil && frames-w.checkpointed >= checkpointPages {
-		w.checkpointed, err = w.walFrames("PASSIVE")
+	if err == nil && pages-w.checkpointed >= w.checkpointPages {
+		w.checkpointed, err = w.walPages("PASSIVE")
 	}
 	w.conn.fatal = nil
 	if err != nil && code(err)&0xff == sqlite3.SQLITE_IOERR {
@@ -204,10 +210,10 @@ func (w *writer) checkpoint() {
 	}
 }
 
-// walFrames runs a checkpoint of that kind and says how long the WAL is.
-func (w *writer) walFrames(kind string) (frames int64, err error) {
-	err = w.conn.query(func(r *row) { frames = r.int64(1) }, "PRAGMA wal_checkpoint("+kind+")")
-	return frames, err
+// walPages runs a checkpoint of that kind and says how long the WAL is.
+func (w *writer) walPages(kind string) (pages int64, err error) {
+	err = w.conn.query(func(r *row) { pages = r.int64(1) }, "PRAGMA wal_checkpoint("+kind+")")
+	return pages, err
 }
 
 // runOne gives r the turn. An error means that the transaction is lost.
