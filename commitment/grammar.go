@@ -19,7 +19,7 @@ const timeLayout = "2006-01-02T15:04:05Z"
 func ParseTime(s string) (time.Time, error) {
 	t, err := time.Parse(timeLayout, s)
 	if err != nil || t.Format(timeLayout) != s {
-		return time.Time{}, fmt.Errorf("parse time: %q is not a UTC time like 2026-11-29T21:52:06Z", s)
+		return time.Time{}, fmt.Errorf("parse time: %q is not a UTC time like 2026-11-29T21:52:06Z", clip(s))
 	}
 	return t, nil
 }

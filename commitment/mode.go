@@ -41,7 +41,7 @@ func ParseMode(s string) (Mode, error) {
 			return m, nil
 		}
 	}
-	return 0, fmt.Errorf("parse mode: %q is none of the eight modes", s)
+	return 0, fmt.Errorf("parse mode: %q is none of the eight modes", clip(s))
 }
 
 // Deck returns how many times each pair occurs in a full block of the deck modes balanced (1), twofold (2) and

@@ -17,6 +17,7 @@ const MaxStatement = 4096
 //	of a value:   uuid token name hex number time value vkey options
 //	of a whole:   archive result equal-players equal-anchors live-needs-anchors live-needs-refereed
 type ParseError struct {
+	What string // "statement" or "receipt"
 	Line int    // 1-based line, 0 when the text as a whole is meant
 	Name string // name of the line, if known
 	Code string // what kind of fault it is, stable
@@ -26,7 +27,7 @@ type ParseError struct {
 // Error returns "parse statement: line 3: tenant: …".
 func (e *ParseError) Error() string {
 	var b strings.Builder
-	b.WriteString("parse statement: ")
+	fmt.Fprintf(&b, "parse %s: ", e.What)
 	if e.Line > 0 {
 		fmt.Fprintf(&b, "line %d: ", e.Line)
 	}
@@ -43,6 +44,7 @@ const typePrefix = "fairdice/v1/"
 // A parser reads the lines of one text in order. It is strict: every text has one reading and every reading one text, so
 // that a statement has one leaf hash. After the first fault all reads return zero values and err keeps the fault.
 type parser struct {
+	what   string
 	lines  []string // without LF; lines[0] is the type
 	at     int      // index of the next line
 	schema []string // all line names of this type
@@ -51,12 +53,12 @@ type parser struct {
 }
 
 // newParser splits a text and checks what holds for every line of every type.
-func newParser(text []byte) (*parser, *ParseError) {
+func newParser(what string, text []byte) (*parser, *ParseError) {
 	if len(text) > MaxStatement {
-		return nil, &ParseError{Code: "too-long", Msg: fmt.Sprintf("%d bytes, at most %d", len(text), MaxStatement)}
+		return nil, &ParseError{What: what, Code: "too-long", Msg: fmt.Sprintf("%d bytes, at most %d", len(text), MaxStatement)}
 	}
 	if len(text) == 0 {
-		return nil, &ParseError{Code: "unknown-type", Msg: "the text is empty"}
+		return nil, &ParseError{What: what, Code: "unknown-type", Msg: "the text is empty"}
 	}
 	line := 1
 	for _, c := range text {
@@ -64,25 +66,25 @@ func newParser(text []byte) (*parser, *ParseError) {
 		case c == '\n':
 			line++
 		case c == '\r':
-			return nil, &ParseError{Line: line, Code: "cr", Msg: "carriage return; lines end with LF alone"}
+			return nil, &ParseError{What: what, Line: line, Code: "cr", Msg: "carriage return; lines end with LF alone"}
 		case c < ' ' || c > '~':
-			return nil, &ParseError{Line: line, Code: "not-printable-ascii", Msg: fmt.Sprintf("byte %#02x is not printable ASCII", c)}
+			return nil, &ParseError{What: what, Line: line, Code: "not-printable-ascii", Msg: fmt.Sprintf("byte %#02x is not printable ASCII", c)}
 		}
 	}
 	body, ok := strings.CutSuffix(string(text), "\n")
 	if !ok {
-		return nil, &ParseError{Code: "no-final-lf", Msg: "the last line does not end with LF"}
+		return nil, &ParseError{What: what, Code: "no-final-lf", Msg: "the last line does not end with LF"}
 	}
-	p := &parser{lines: strings.Split(body, "\n"), at: 1}
+	p := &parser{what: what, lines: strings.Split(body, "\n"), at: 1}
 	if !strings.HasPrefix(p.lines[0], typePrefix) {
-		return nil, &ParseError{Line: 1, Code: "unknown-type", Msg: fmt.Sprintf("first line %q does not begin with %s", clip(p.lines[0]), typePrefix)}
+		return nil, &ParseError{What: what, Line: 1, Code: "unknown-type", Msg: fmt.Sprintf("first line %q does not begin with %s", clip(p.lines[0]), typePrefix)}
 	}
 	return p, nil
 }
 
 func (p *parser) fail(line int, name, code, format string, args ...any) {
 	if p.err == nil {
-		p.err = &ParseError{Line: line, Name: name, Code: code, Msg: fmt.Sprintf(format, args...)}
+		p.err = &ParseError{What: p.what, Line: line, Name: name, Code: code, Msg: fmt.Sprintf(format, args...)}
 	}
 }
 
@@ -271,8 +273,8 @@ func (p *parser) secretOf(name, s string) Secret {
 	return v
 }
 
-// integerOf reads a number of at least min and at most max.
-func (p *parser) integerOf(name, s string, min, max uint64) uint64 {
+// integerOf reads a number from lo to hi.
+func (p *parser) integerOf(name, s string, lo, hi uint64) uint64 {
 	if p.err != nil {
 		return 0
 	}
@@ -280,14 +282,14 @@ func (p *parser) integerOf(name, s string, min, max uint64) uint64 {
 	switch {
 	case err != nil:
 		p.check(name, "number", err)
-	case v < min || v > max:
-		p.fail(p.at, name, "number", "%d is not in %d…%d", v, min, max)
+	case v < lo || v > hi:
+		p.fail(p.at, name, "number", "%d is not in %d…%d", v, lo, hi)
 	}
 	return v
 }
 
-func (p *parser) integer(name string, min, max uint64) uint64 {
-	return p.integerOf(name, p.text(name), min, max)
+func (p *parser) integer(name string, lo, hi uint64) uint64 {
+	return p.integerOf(name, p.text(name), lo, hi)
 }
 
 // game and segment count from 1; a game has at most 30 segments.

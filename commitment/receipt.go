@@ -54,12 +54,12 @@ func (r Receipt) Hash() Hash { return Sum(r.Text()) }
 
 // ParseReceipt reads a receipt's text without its signature, as strictly as Parse. The error is a *ParseError.
 func ParseReceipt(text []byte) (Receipt, error) {
-	p, perr := newParser(text)
+	p, perr := newParser("receipt", text)
 	if perr != nil {
 		return Receipt{}, perr
 	}
 	if p.lines[0] != typePrefix+"roll" {
-		return Receipt{}, &ParseError{Line: 1, Code: "unknown-type", Msg: fmt.Sprintf("first line %q is not %sroll", clip(p.lines[0]), typePrefix)}
+		return Receipt{}, &ParseError{What: p.what, Line: 1, Code: "unknown-type", Msg: fmt.Sprintf("first line %q is not %sroll", clip(p.lines[0]), typePrefix)}
 	}
 	p.schema = strings.Fields(receiptSchema)
 	r := Receipt{Match: p.id("match"), Game: p.game(), Segment: p.segment(), Sequence: p.id("sequence")}

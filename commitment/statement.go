@@ -36,14 +36,14 @@ var parsers = map[string]struct {
 // Parse reads a statement. It is strict: Parse(text) succeeds only if its result's Text is text again, byte for byte.
 // The error is a *ParseError.
 func Parse(text []byte) (Statement, error) {
-	p, perr := newParser(text)
+	p, perr := newParser("statement", text)
 	if perr != nil {
 		return nil, perr
 	}
 	name := strings.TrimPrefix(p.lines[0], typePrefix)
 	typ, ok := parsers[name]
 	if !ok {
-		return nil, &ParseError{Line: 1, Code: "unknown-type", Msg: fmt.Sprintf("no statement has the type %q", clip(name))}
+		return nil, &ParseError{What: p.what, Line: 1, Code: "unknown-type", Msg: fmt.Sprintf("no statement has the type %q", clip(name))}
 	}
 	p.schema = strings.Fields(typ.schema)
 	s := typ.read(p)

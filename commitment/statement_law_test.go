@@ -63,7 +63,7 @@ func drawOpen(t *rapid.T) Open {
 		Log: drawName.Draw(t, "log"), Match: drawID.Draw(t, "match"), Tenant: drawToken.Draw(t, "tenant"),
 		Variant: rapid.SampledFrom(Variants()).Draw(t, "variant"), RulesVersion: drawToken.Draw(t, "version"), RulesHash: drawHash.Draw(t, "rules"),
 		Mode: drawMode.Draw(t, "mode"), Profile: rapid.SampledFrom([]Profile{Refereed, DiceOnly}).Draw(t, "profile"),
-		A: drawToken.Draw(t, "a"),
+		A:       drawToken.Draw(t, "a"),
 		AnchorA: optional(t, drawAnchor, "anchor a"), AnchorB: optional(t, drawAnchor, "anchor b"),
 		Beacon: rapid.Bool().Draw(t, "beacon"), ReceiptKey: key.String(), Time: drawTime.Draw(t, "time"),
 	}

@@ -35,7 +35,7 @@ func ParseStream(s string) (Stream, error) {
 			return st, nil
 		}
 	}
-	return 0, fmt.Errorf("parse stream: %q is none of opening, a, b", s)
+	return 0, fmt.Errorf("parse stream: %q is none of opening, a, b", clip(s))
 }
 
 // Limits and defaults of a sequence (PROTOCOL.md §2).

@@ -225,20 +225,20 @@ func (p *Policy) Text() string {
 		put("witness", w.name, w.witness.String(), w.url)
 	}
 	done := map[string]bool{}
-	var print func(name string)
-	print = func(name string) {
+	var putGroup func(name string)
+	putGroup = func(name string) {
 		g, ok := p.groups[name]
 		if !ok || done[name] {
 			return
 		}
 		done[name] = true
 		for _, m := range g.members {
-			print(m)
+			putGroup(m)
 		}
 		put(append([]string{"group", name, strconv.Itoa(g.threshold)}, g.members...)...)
 	}
 	for _, name := range sortedNames(p.groups) {
-		print(name)
+		putGroup(name)
 	}
 	put("quorum", p.quorum)
 	return b.String()

@@ -17,9 +17,6 @@ var EmptyRoot = Hash{0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb,
 // LeafHash returns the hash of a statement's bytes as a leaf: H(0x00 ‖ text).
 func LeafHash(text []byte) Hash { return Hash(tlog.RecordHash(text)) }
 
-// NodeHash returns H(0x01 ‖ left ‖ right).
-func NodeHash(left, right Hash) Hash { return Hash(tlog.NodeHash(tlog.Hash(left), tlog.Hash(right))) }
-
 // Root returns the root of the first size statements.
 func Root(size int64, r HashReader) (Hash, error) {
 	if size == 0 {
