@@ -66,8 +66,8 @@ func (r Rules) Position(s Setup) (Position, error) {
 			refuse("black is marked pinned on his point %d without one black checker held by white", r.PointNumber(Black, there))
 		}
 	}
-	if s.Off[White] == n && s.Off[Black] == n {
-		refuse("both sides have borne off all their checkers")
+	if s.Off[White] == n && s.Off[Black] == n && !r.ReplyTurn() {
+		refuse("both sides have borne off all their checkers, and there is no reply turn in this game")
 	}
 	if errs != nil {
 		return Position{}, fmt.Errorf("check position: %w", errors.Join(errs...))

@@ -253,6 +253,10 @@ func (p *replayer) line(line string) error {
 			return err
 		}
 		p.g, err = p.g.Play(&p.gen, steps)
+	case "end":
+		if p.g.Due() != rules.DueOver {
+			return fmt.Errorf("%s is due, not the end", p.g.Due())
+		}
 	default:
 		return fmt.Errorf("event %q", line)
 	}
