@@ -88,7 +88,7 @@ func newBench(t testing.TB, change ...func(*api.Config)) *bench {
 	must(t, err)
 	b.store, err = sqlite.Open(filepath.Join(dir, "test.db"), sqlite.Options{})
 	must(t, err)
-	quiet := slog.New(slog.DiscardHandler)
+	quiet := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	b.house, err = house.New(ctx, house.Config{
 		Store: b.store, Origin: origin, Log: logSigner, LogVerifier: verifier, LogKey: logKey,
 		Receipts: receipts, ReceiptKey: receiptKey, Master: master, HeadFile: filepath.Join(dir, "head"),

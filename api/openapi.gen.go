@@ -1046,7 +1046,7 @@ type ListSequencesParams struct {
 	// Cursor The `next` of the previous page.
 	Cursor int64 `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 
-	// Limit Sequences on one page.
+	// Limit Most sequences on one page; 0 for as many as there may be.
 	Limit int `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"fairdice/commitment"
 	"fairdice/house"
 )
 
@@ -53,13 +54,16 @@ func (s *server) ListSequences(ctx context.Context, r ListSequencesRequestObject
 	case limit < 1 || limit > maxPage:
 		return nil, refuse(house.Malformed, "limit is not 1 to %d", maxPage)
 	}
+	if err := commitment.CheckToken(r.Params.Tenant); err != nil {
+		return nil, refuse(house.Malformed, "tenant: %v", err)
+	}
 	if !r.Params.Mode.Valid() {
 		return nil, refuse(house.Malformed, "mode %q is none of /v1/modes", r.Params.Mode)
 	}
 	if st := r.Params.State; st != "" && !st.Valid() {
 		return nil, refuse(house.Malformed, "state %q is none of free, assigned, published, retired", st)
 	}
-	if r.Params.Cursor < 0 {
+	if r.Params.Cursor < 0 || r.Params.Cursor > commitment.MaxInteger {
 		return nil, refuse(house.Malformed, "cursor is not the next of a page")
 	}
 	// One more than asked for tells whether there is a next page.
