@@ -14,19 +14,19 @@ const maxRounds = 1 << 12
 
 // checkBeacon carries out deal.beacon: rounds and signatures are there exactly
 // if the match declared the beacon, every round was still to come when it was
-// named, and every signature is the round's (C22).
-func (e *evidence) checkBeacon(f *findings) {
-	budget := maxRounds
-	if !e.open.Beacon {
+// named, and every signature is the round's (C22). budget is how many
+// signatures may still be checked.
+func checkBeacon(f *findings, open *commitment.Open, games []*gameLog, budget *int) {
+	if !open.Beacon {
 		f.skip(DealBeacon, 0, "the match has no beacon")
 	}
-	for _, g := range e.games {
-		for _, s := range g.log.segments {
+	for _, g := range games {
+		for _, s := range g.segments {
 			a := s.assign.S
 			switch {
-			case a.Round != nil && !e.open.Beacon:
+			case a.Round != nil && !open.Beacon:
 				f.fail(DealBeacon, g.number, 0, fmt.Sprintf("the assign of segment %d names a round, though the match has no beacon", s.number)+at(s.assign.entry))
-			case a.Round == nil && e.open.Beacon:
+			case a.Round == nil && open.Beacon:
 				f.fail(DealBeacon, g.number, 0, fmt.Sprintf("the assign of segment %d names no round", s.number)+at(s.assign.entry))
 			case a.Round != nil:
 				f.pass(DealBeacon)
@@ -35,29 +35,29 @@ func (e *evidence) checkBeacon(f *findings) {
 				}
 			}
 			if s.deal != nil {
-				g.checkSignature(f, &budget, e.open.Beacon, a.Round, s.deal.S.Signature, s.deal.entry)
-				if e.open.Beacon && s.deal.S.Signature == nil {
+				g.checkSignature(f, budget, open.Beacon, a.Round, s.deal.S.Signature, s.deal.entry)
+				if open.Beacon && s.deal.S.Signature == nil {
 					f.fail(DealBeacon, g.number, 0, fmt.Sprintf("the deal of segment %d has no signature", s.number)+at(s.deal.entry))
 				}
 			}
 		}
-		if g.log.abort == nil || g.log.abort.S.Signature == nil {
+		if g.abort == nil || g.abort.S.Signature == nil {
 			continue
 		}
-		if !g.log.undealt() && e.open.Beacon {
-			f.fail(DealBeacon, g.number, 0, "the abort has a beacon signature, though every segment was dealt"+at(g.log.abort.entry))
+		if !g.undealt() && open.Beacon {
+			f.fail(DealBeacon, g.number, 0, "the abort has a beacon signature, though every segment was dealt"+at(g.abort.entry))
 			continue
 		}
 		var round *uint64
-		if n := len(g.log.segments); n > 0 {
-			round = g.log.segments[n-1].assign.S.Round
+		if n := len(g.segments); n > 0 {
+			round = g.segments[n-1].assign.S.Round
 		}
-		g.checkSignature(f, &budget, e.open.Beacon, round, g.log.abort.S.Signature, g.log.abort.entry)
+		g.checkSignature(f, budget, open.Beacon, round, g.abort.S.Signature, g.abort.entry)
 	}
 }
 
 // checkSignature verifies the signature of a deal or abort, if it has one.
-func (g *game) checkSignature(f *findings, budget *int, declared bool, round *uint64, signature []byte, e entry) {
+func (g *gameLog) checkSignature(f *findings, budget *int, declared bool, round *uint64, signature []byte, e entry) {
 	if signature == nil {
 		return
 	}

@@ -8,28 +8,39 @@ import (
 	"fairdice/commitment"
 )
 
-// checkLinks carries out deal.links and deal.cut.
-func (e *evidence) checkLinks(f *findings) {
-	a, b := e.open.AnchorA, e.open.AnchorB
-	if a == nil && b == nil {
+// checkLinks carries out deal.links for one match. throws returns the links of
+// a seat that the receipts of a game carry, in their order; it is nil when
+// receipts are not at hand, which leaves mode live unchecked.
+func checkLinks(f *findings, open *commitment.Open, games []*gameLog, throws func(game, seat int) []commitment.Hash) {
+	live := open.Mode == commitment.Live
+	anchors := [2]*commitment.Anchor{open.AnchorA, open.AnchorB}
+	switch {
+	case live && throws == nil:
+		f.skip(DealLinks, 0, "in mode live the links of the throws are in the receipts")
+		return
+	case anchors == [2]*commitment.Anchor{}:
 		f.skip(DealLinks, 0, "no player declared an anchor")
-	} else {
+	default:
 		f.pass(DealLinks)
 	}
-	live := e.open.Mode == commitment.Live
 	var uses [2][][]commitment.Use
-	for seat, anchor := range [...]*commitment.Anchor{a, b} {
-		links := make([]commitment.GameLinks, len(e.games))
-		for i, g := range e.games {
+	for seat, anchor := range anchors {
+		links := make([]commitment.GameLinks, len(games))
+		for i, g := range games {
 			links[i] = g.links(f, seat, anchor != nil, live)
+			if live {
+				links[i].Throws = throws(g.number, seat)
+			}
 		}
 		if anchor != nil {
-			uses[seat] = follow(f, seat, anchor.Hash, links)
+			uses[seat] = follow(f, seat, anchor.Hash, games, links)
 		}
 	}
-	for i, g := range e.games {
-		g.checkCuts(f)
-		if live && uses[0] != nil && uses[1] != nil && !slices.Equal(uses[0][i], uses[1][i]) {
+	if !live || uses[0] == nil || uses[1] == nil {
+		return
+	}
+	for i, g := range games {
+		if !slices.Equal(uses[0][i], uses[1][i]) {
 			f.fail(DealLinks, g.number, 0, "the players used their links in different orders")
 		}
 	}
@@ -37,25 +48,25 @@ func (e *evidence) checkLinks(f *findings) {
 
 // follow walks one player's chain. It returns nil if the chain breaks, and says
 // in which game: the first of which the games up to it cannot be walked.
-func follow(f *findings, seat int, anchor commitment.Hash, links []commitment.GameLinks) [][]commitment.Use {
+func follow(f *findings, seat int, anchor commitment.Hash, games []*gameLog, links []commitment.GameLinks) [][]commitment.Use {
 	uses, err := commitment.Follow(anchor, links)
 	if err == nil {
 		return uses
 	}
-	game := 1 + sort.Search(len(links)-1, func(n int) bool {
+	at := sort.Search(len(links)-1, func(n int) bool {
 		_, err := commitment.Follow(anchor, links[:n+1])
 		return err != nil
 	})
-	f.fail(DealLinks, game, 0, fmt.Sprintf("the links of seat %c do not follow one another from the anchor", 'A'+seat))
+	f.fail(DealLinks, games[at].number, 0, fmt.Sprintf("the links of seat %c do not follow one another from the anchor", 'A'+seat))
 	return nil
 }
 
 // links collects the links of one seat in the game and reports those that
 // should not be there, or should be and are not (C10).
-func (g *game) links(f *findings, seat int, anchored, live bool) commitment.GameLinks {
+func (g *gameLog) links(f *findings, seat int, anchored, live bool) commitment.GameLinks {
 	var s commitment.GameLinks
 	name := string(rune('A' + seat))
-	for _, seg := range g.log.segments {
+	for _, seg := range g.segments {
 		if seg.deal == nil {
 			continue
 		}
@@ -69,36 +80,28 @@ func (g *game) links(f *findings, seat int, anchored, live bool) commitment.Game
 			s.Deals = append(s.Deals, *link)
 		}
 	}
-	for i, r := range g.receipts {
-		switch {
-		case r.Links != nil && live:
-			s.Throws = append(s.Throws, r.Links[seat])
-		case seat == 0 && (r.Links != nil) != live:
-			f.fail(DealLinks, g.number, 0, fmt.Sprintf("receipt %d: links belong to mode live and to no other", i+1))
-		}
-	}
-	if g.log.abort != nil {
-		link := [...]*commitment.Hash{g.log.abort.S.LinkA, g.log.abort.S.LinkB}[seat]
+	if g.abort != nil {
+		link := [...]*commitment.Hash{g.abort.S.LinkA, g.abort.S.LinkB}[seat]
 		switch {
 		case link == nil:
 		case !anchored:
-			f.fail(DealLinks, g.number, 0, "the abort has a link of seat "+name+", who declared no anchor"+at(g.log.abort.entry))
-		case !g.log.undealt():
-			f.fail(DealLinks, g.number, 0, "the abort has a link of seat "+name+", though every segment was dealt"+at(g.log.abort.entry))
+			f.fail(DealLinks, g.number, 0, "the abort has a link of seat "+name+", who declared no anchor"+at(g.abort.entry))
+		case !g.undealt():
+			f.fail(DealLinks, g.number, 0, "the abort has a link of seat "+name+", though every segment was dealt"+at(g.abort.entry))
 		default:
 			s.Abort = link
 		}
 	}
-	undealt := g.log.undealt()
-	if g.log.close != nil && undealt || live && !(g.log.abort != nil && undealt) {
+	undealt := g.undealt()
+	if g.close != nil && undealt || live && !(g.abort != nil && undealt) {
 		s.MayMiss = 1
 	}
 	return s
 }
 
 // checkCuts carries out deal.cut for the game.
-func (g *game) checkCuts(f *findings) {
-	for _, s := range g.log.segments {
+func (g *gameLog) checkCuts(f *findings) {
+	for _, s := range g.segments {
 		if s.deal == nil {
 			f.skip(DealCut, g.number, fmt.Sprintf("segment %d was not dealt", s.number))
 			continue
@@ -109,4 +112,25 @@ func (g *game) checkCuts(f *findings) {
 			f.fail(DealCut, g.number, 0, fmt.Sprintf("the cut of segment %d is not the hash of its links and beacon signature", s.number)+at(s.deal.entry))
 		}
 	}
+}
+
+// checkReceiptLinks demands that receipts carry links exactly in mode live
+// (C10).
+func (g *game) checkReceiptLinks(f *findings, live bool) {
+	for i, r := range g.receipts {
+		if (r.Links != nil) != live {
+			f.fail(DealLinks, g.number, 0, fmt.Sprintf("receipt %d: links belong to mode live and to no other", i+1))
+		}
+	}
+}
+
+// throwLinks returns the links of one seat that the receipts carry.
+func (g *game) throwLinks(seat int) []commitment.Hash {
+	var out []commitment.Hash
+	for _, r := range g.receipts {
+		if r.Links != nil {
+			out = append(out, r.Links[seat])
+		}
+	}
+	return out
 }

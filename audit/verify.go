@@ -65,9 +65,7 @@ func Verify(data []byte, t Trust) Report {
 	}
 	e.attach()
 	e.checkBundleRefs(f)
-	e.checkSecrets(f)
-	e.checkLinks(f)
-	e.checkBeacon(f)
+	e.checkDeals(f)
 	e.checkRolls(f)
 	e.checkRecords(f)
 	r.Faults = append(r.Faults, e.checkPlay(f, t)...)
@@ -91,6 +89,22 @@ func Verify(data []byte, t Trust) Report {
 	}
 	r.Sentences = e.sentences(f, t, &r)
 	return r
+}
+
+// checkDeals carries out the checks of secrets, roots, links, cuts and beacon,
+// which a whole log shares.
+func (e *evidence) checkDeals(f *findings) {
+	b := &rebuilder{findings: f, archives: e.archives, budget: maxRebuilt}
+	logs := make([]*gameLog, len(e.games))
+	for i, g := range e.games {
+		logs[i] = g.log
+		g.rebuilt = b.check(g.log)
+		g.checkReceiptLinks(f, e.open.Mode == commitment.Live)
+		g.log.checkCuts(f)
+	}
+	checkLinks(f, e.open, logs, func(game, seat int) []commitment.Hash { return e.games[game-1].throwLinks(seat) })
+	rounds := maxRounds
+	checkBeacon(f, e.open, logs, &rounds)
 }
 
 // attach gives every game of the file what the log says about it.
