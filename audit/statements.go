@@ -82,7 +82,7 @@ func CheckStatements(origin string, texts []string, archives map[Hash]*commitmen
 	return LogReport{Sequences: l.sequences(f, now), Checks: f.list()}, nil
 }
 
-// matchIDs lists the matches in the order of their first statement.
+// matchIDs lists the matches in the order of their ids, so that reports repeat.
 func (l *ledger) matchIDs() []string {
 	ids := make([]string, 0, len(l.matches))
 	for id := range l.matches {

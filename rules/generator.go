@@ -74,7 +74,7 @@ func (g *Generator) begin(r Rules, p Position, s Stage) {
 	g.headed = r.Head.limits()
 	g.tight = r.HomeMoves.restricted()
 	g.barrier = r.Barrier.ready(n, r.Array.checkers())
-	g.walls = r.Barrier.restricts() && !g.barrier.quiet(n.reach(s))
+	g.walls = r.Barrier.restricts() && !g.barrier.quiet(n.occ, n.reach(s), s.Len())
 	g.plain = !g.walls && !g.pins
 	g.wasLock = g.walls && g.barrier.locked(n.occ)
 	g.waived = false
@@ -137,7 +137,7 @@ func (g *Generator) emitStep(n *node, f, t uint) {
 	}
 	p := &g.ends[len(g.ends)-1]
 	p.route = g.rules.Route
-	from, to := &places[f], &places[t]
+	from, to := &places[f&31], &places[t&31]
 	own, opp := &p.sides[g.mover&1], &p.sides[g.mover&1^1]
 	own[0] = n.own[0] - from[0] + to[0]
 	own[1] = n.own[1] - from[1] + to[1]
