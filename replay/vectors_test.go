@@ -56,18 +56,18 @@ func lookup(t testing.TB, id string) rules.Variant {
 }
 
 type gameVector struct {
-	Variant       string
-	Options       optionsVector
-	CrawfordGame  bool `json:"crawford_game"`
-	Lines, Due    []string
-	Final         json.RawMessage
-	Result        []any
-	Why           string
-	Category      string
-	FirstIllegal  int `json:"first_illegal"`
-	Winner        string
-	Cube          int64
-	DoubleTaken   bool `json:"double_accepted"`
+	Variant      string
+	Options      optionsVector
+	CrawfordGame bool `json:"crawford_game"`
+	Lines, Due   []string
+	Final        json.RawMessage
+	Result       []any
+	Why          string
+	Category     string
+	FirstIllegal int `json:"first_illegal"`
+	Winner       string
+	Cube         int64
+	DoubleTaken  bool `json:"double_accepted"`
 }
 
 func (g gameVector) setting(t testing.TB) replay.Setting {
