@@ -267,3 +267,29 @@ func TestPips(t *testing.T) {
 		}
 	}
 }
+
+// TestGeneratorForgets: a generator that served one variant judges the next as a new one does, errors included.
+func TestGeneratorForgets(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	variants := rules.Variants()
+	var used rules.Generator
+	for range 3000 {
+		r := variants[rng.IntN(len(variants))].Rules
+		p, ok := arranged(r, rng)
+		if !ok {
+			continue
+		}
+		s := anyStage(r, rng)
+		var fresh rules.Generator
+		list := fresh.List(r, p, s)
+		steps := scribble(r, p, s, list, rng)
+		end, ending, err := used.Play(r, p, s, steps)
+		wantEnd, wantEnding, wantErr := fresh.Play(r, p, s, steps)
+		if end != wantEnd || ending != wantEnding || (err == nil) != (wantErr == nil) {
+			t.Fatalf("%s %s: %s %v, want %s %v", p, r.FormatSteps(s.Mover, steps), end, err, wantEnd, wantErr)
+		}
+		if err != nil && err.Error() != wantErr.Error() {
+			t.Fatalf("%v, want %v", err, wantErr)
+		}
+	}
+}
