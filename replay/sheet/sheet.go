@@ -416,7 +416,10 @@ func (s *Sheet) fail(line int, check, category, format string, args ...any) {
 }
 
 func (r *Report) add(f replay.Finding) {
-	if len(r.Findings) < maxFindings {
+	if len(r.Findings) == maxFindings {
+		f = replay.Finding{Game: f.Game, Line: f.Line, Check: f.Check, Category: "more", Message: fmt.Sprintf("more than %d findings: this one and all further ones are not listed", maxFindings)}
+	}
+	if len(r.Findings) <= maxFindings {
 		r.Findings = append(r.Findings, f)
 	}
 }
