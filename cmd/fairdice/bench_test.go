@@ -169,18 +169,25 @@ func benchService(b *testing.B) (*service, *client.Client) {
 	return s, c
 }
 
-func openBench(t testing.TB, c *client.Client) string {
+var benchTerms = client.OpenRequest{
+	Variant: "short", Mode: client.ModeRandom, Options: "raise=mars stake=win series=single crawford=off",
+	A: client.Player{Token: "ada"}, B: client.Player{Token: "ben"},
+}
+
+func benchID(t testing.TB) string {
 	id, err := uuid.NewV7()
-	if err == nil {
-		_, err = c.OpenMatch(t.Context(), id.String(), client.OpenRequest{
-			Variant: "short", Mode: client.ModeRandom, Options: "raise=mars stake=win series=single crawford=off",
-			A: client.Player{Token: "ada"}, B: client.Player{Token: "ben"},
-		}, 0)
-	}
 	if err != nil {
 		t.Error(err)
 	}
 	return id.String()
+}
+
+func openBench(t testing.TB, c *client.Client) string {
+	id := benchID(t)
+	if _, err := c.OpenMatch(t.Context(), id, benchTerms, 0); err != nil {
+		t.Error(err)
+	}
+	return id
 }
 
 // spread runs n jobs on 32 clients.
