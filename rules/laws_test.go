@@ -30,6 +30,11 @@ func TestRandomGamesEnd(t *testing.T) {
 					t.Fatalf("no end after %d transitions: %s", n, g.Position())
 				}
 				before := g
+				if g.Due() == rules.DueStage {
+					if err := r.CheckStage(g.Stage()); err != nil {
+						t.Fatal(err)
+					}
+				}
 				g = advance(t, g, &gen, rng)
 				p := g.Position()
 				// Checkers are conserved, and what is reached can be proved possible.
