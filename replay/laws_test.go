@@ -276,3 +276,26 @@ func FuzzParseRecord(f *testing.F) {
 		}
 	})
 }
+
+// FuzzRun replays arbitrary lines in every variant: nothing may panic, and what was accepted must be accepted again.
+func FuzzRun(f *testing.F) {
+	f.Add(uint8(9), "raise=beaver stake=win series=single crawford=off", "opening 3 1\nmove A 8/5 6/5\ndouble B\nbeaver A\nraccoon B\ntake A\nroll B 6 6\nmove B 24/18(2) 13/7(2)")
+	f.Add(uint8(3), "raise=auto stake=unborne series=draw crawford=on", "opening 3 3\nopening 6 2\nroll A 6 6\nmove A 1/7 1/7\nmove B 13/19\nresign A 1\nend B 30")
+	f.Fuzz(func(t *testing.T, variant uint8, options, text string) {
+		all := rules.Variants()
+		o, err := replay.ParseOptions(options)
+		if err != nil {
+			return
+		}
+		setting := replay.Setting{Variant: all[int(variant)%len(all)], Options: o, Game: 1}
+		out := replay.Run(setting, strings.Split(text, "\n"))
+		var written []string
+		for _, e := range out.Events {
+			written = append(written, e.String())
+		}
+		again := replay.Run(setting, written)
+		if len(again.Events) != len(out.Events) || again.Last != out.Last {
+			t.Errorf("%d of %d events are accepted again: %v", len(again.Events), len(out.Events), again.Fault)
+		}
+	})
+}

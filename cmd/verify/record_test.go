@@ -135,7 +135,7 @@ func TestPlaysCommand(t *testing.T) {
 		{"no variant", `{"dice":[1,2]}` + "\n", nil, 3, "variant is missing"},
 		{"unknown variant", good, []string{"--variant", "chess"}, 3, "chess"},
 		{"argument", good, []string{"x"}, 3, "standard input"},
-		{"nothing asked", "", []string{"--pid"}, 0, ""},
+		{"nothing asked", "", []string{"--pid"}, 3, "nothing was asked"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer

@@ -20,8 +20,8 @@ func TestSelfplayWithoutStars(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			merged := 0
-			for seed := range uint64(40) {
+			merged, closed := 0, 0
+			for seed := range uint64(15) {
 				o := replay.Options{Raise: replay.RaiseCube, Series: replay.Series{Kind: replay.SeriesPoints, N: 7}, Crawford: true}
 				if !v.Rules.Cube() {
 					o.Raise = replay.RaiseMars
@@ -42,8 +42,8 @@ func TestSelfplayWithoutStars(t *testing.T) {
 						t.Fatal(err)
 					}
 					fmt.Fprintf(&text, "\n Game %d\n Ann : %d%28sBob : %d\n", setting.Game, setting.Score[0], "", setting.Score[1])
-					n, m := export(&text, v, events)
-					rolls, merged = rolls+n, merged+m
+					n, m, c := export(t, &text, setting, events)
+					rolls, merged, closed = rolls+n, merged+m, closed+c
 					r := st.Result()
 					fmt.Fprintf(&text, "%*sWins %d points\n", 6+28*int(r.Seat), "", r.Points)
 					if match, err = match.Add(r); err != nil {
@@ -58,13 +58,18 @@ func TestSelfplayWithoutStars(t *testing.T) {
 					t.Fatalf("seed %d: %d rolls, want %d, %+v\n%s", seed, report.Rolls, rolls, report.Findings, text.String())
 				}
 			}
-			t.Logf("%d sums", merged)
+			t.Logf("%d sums, %d passes without dice", merged, closed)
 		})
 	}
 }
 
-// export writes the rows of a game and returns how many throws and sums it wrote.
-func export(w *strings.Builder, v rules.Variant, events []replay.Event) (rolls, sums int) {
+// export writes the rows of a game and returns how many throws, sums and passes without dice it wrote. A side that is closed out does not
+// throw: "00:".
+func export(t *testing.T, w *strings.Builder, s replay.Setting, events []replay.Event) (rolls, sums, closed int) {
+	st, err := replay.Start(s)
+	if err != nil {
+		t.Fatal(err)
+	}
 	row, column := 1, 0
 	cell := func(seat replay.Seat, text string) {
 		if int(seat) < column {
@@ -86,16 +91,25 @@ func export(w *strings.Builder, v rules.Variant, events []replay.Event) (rolls, 
 		column = 1
 	}
 	var dice rules.Dice
-	cube := 1
+	cube, out := 1, false
 	for i, e := range events {
+		before := st
+		if st, err = replay.Apply(st, e); err != nil {
+			t.Fatal(err)
+		}
 		switch e.Kind {
 		case replay.Opening, replay.Roll:
-			dice = e.Dice
+			dice, out = e.Dice, e.Kind == replay.Roll && closedOut(before, e.Seat)
 			if i+1 < len(events) && e.Kind == replay.Roll && events[i+1].Kind != replay.Move { // thrown, then given up
 				rolls++
 				cell(e.Seat, fmt.Sprintf("%d%d:", dice.A, dice.B))
 			}
 		case replay.Move:
+			if out {
+				closed++
+				cell(e.Seat, "00:")
+				continue
+			}
 			rolls++
 			text, n := sum(e.Steps)
 			sums += n
@@ -112,7 +126,23 @@ func export(w *strings.Builder, v rules.Variant, events []replay.Event) (rolls, 
 	if column > 0 {
 		w.WriteByte('\n')
 	}
-	return rolls, sums
+	return rolls, sums, closed
+}
+
+// closedOut reports whether a seat can play no dice at all.
+func closedOut(st replay.State, seat replay.Seat) bool {
+	for a := uint8(1); a <= 6; a++ {
+		for b := uint8(1); b <= a; b++ {
+			thrown, err := replay.Apply(st, replay.Event{Kind: replay.Roll, Seat: seat, Dice: rules.Dice{A: a, B: b}})
+			if err != nil {
+				return false
+			}
+			if _, err := replay.Apply(thrown, replay.Event{Kind: replay.Move, Seat: seat}); err != nil {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // sum words the steps of a play, those of one checker joined without naming where it landed.
