@@ -9,11 +9,16 @@ import (
 var (
 	//go:embed texts/en.txt
 	english string
+	//go:embed texts/ka.txt
+	georgian string
+	//go:embed texts/hy.txt
+	armenian string
 	//go:embed texts/ru.txt
 	russian string
 )
 
-// languages lists English, which answers for every unknown language, first.
+// languages lists English, which answers for every unknown language, first. Georgian and Armenian nouns stay in the singular
+// after a number, so their texts have one form.
 var languages = [...]language{
 	newLanguage("en", "English", english, []string{"one", "other"}, func(n int64) string {
 		if n == 1 {
@@ -21,8 +26,12 @@ var languages = [...]language{
 		}
 		return "other"
 	}),
+	newLanguage("ka", "ქართული", georgian, []string{"other"}, single),
+	newLanguage("hy", "Հայերեն", armenian, []string{"other"}, single),
 	newLanguage("ru", "Русский", russian, []string{"one", "few", "many"}, slavic),
 }
+
+func single(int64) string { return "other" }
 
 // slavic is the rule of 1, 21, 31 … бросок; 2, 3, 4, 22 … броска; 0, 5, 11 … бросков.
 func slavic(n int64) string {
