@@ -121,7 +121,7 @@ function parseNote (note) {
   if (lines.length > 100) refuse('more than 100 signatures')
   if (new Set(lines).size !== lines.length) refuse('a signature line twice')
   const signatures = lines.map((line) => {
-    const m = /^— ([^\s+]+) ([A-Za-z0-9+/=]+)$/u.exec(line)
+    const m = /^— ([^\p{Z}\x85\0-\x20+]+) ([A-Za-z0-9+/=]+)$/u.exec(line)
     if (!m) refuse('a line after the empty line is no signature')
     const raw = base64(m[2])
     if (raw.length < 5) refuse('a signature is too short')
@@ -673,14 +673,16 @@ function checkOrder (b, games, r) {
   })
   const commits = b.statements.filter((s) => s.type === 'commit')
   for (const c of commits) {
-    const later = commits.find((d) => d.tenant === c.tenant && d.mode === c.mode && d.index > c.index && d.number < c.number)
+    const later = commits.find((d) => d.tenant === c.tenant && d.mode === c.mode && d.index > c.index && d.number <= c.number)
     bad(!later, `number ${c.number} was committed before number ${later?.number}`)
   }
   const finish = b.statements.find((s) => s.type === 'finish')
   const before = (x, y, g) => { if (x && y) bad(x.index < y.index, `${x.type} comes after ${y.type}`, g.game) }
   for (const g of games) {
     bad(g.segments.length > 0, 'no sequence was assigned', g.game)
+    before(games[g.game - 2]?.end, g.segments[0]?.assign, g)
     g.segments.forEach((s, i) => {
+      before(g.segments[i - 1]?.deal, s.assign, g)
       bad(s.assign, `segment ${i + 1} was not assigned`, g.game)
       bad(s.commit || !s.assign, `the commit of segment ${i + 1} is missing`, g.game)
       before(s.commit, s.assign, g)
@@ -709,9 +711,15 @@ function checkRefs (b, games, r) {
     ok(!seen.has(k), `${clip(k)} is there twice`)
     seen.add(k)
   }
+  const owners = new Map() // a value is anchor or link of one seat only; a link twice in one chain is deal.links' business
+  const own = (value, seat) => {
+    if (value) ok((owners.get(value) ?? seat) === seat, 'a value belongs to both seats')
+    owners.set(value, seat)
+  }
   const assigned = new Map()
+  own(open['anchor-a']?.anchor, 'a')
+  own(open['anchor-b']?.anchor, 'b')
   for (const s of b.statements) if (s.type === 'assign') assigned.set(s.sequence, s)
-  const links = new Set()
   for (const s of b.statements) {
     if ('log' in s) ok(s.log === b.log.origin, `the ${s.type} is made for log ${clip(s.log)}`)
     if ('match' in s) ok(s.match === open.match, `the ${s.type} at ${s.index} is of another match`)
@@ -720,7 +728,7 @@ function checkRefs (b, games, r) {
     if (s.type === 'assign' || s.type === 'commit') once(s.type, s.sequence)
     if (s.type === 'close' || s.type === 'abort') once('end of game', s.game)
     if (s.type === 'finish') once('finish')
-    for (const l of [s['link-a'], s['link-b']]) if (typeof l === 'string') links.add(l)
+    if (s.type === 'deal' || s.type === 'abort') { own(s['link-a'], 'a'); own(s['link-b'], 'b') }
     if (s.type === 'retire') ok(false, 'a retired sequence has no place in a bundle')
     if (s.type === 'commit') {
       once('secret-hash', s['secret-hash'])
@@ -733,9 +741,8 @@ function checkRefs (b, games, r) {
   }
   for (const g of games) {
     for (const s of g.segments) ok(!s.deal || !s.assign || s.deal.sequence === s.assign.sequence, 'a deal names another sequence than the assign', g.game)
-    for (const x of g.receipts) for (const l of x.links ?? []) links.add(l)
+    for (const x of g.receipts) { own(x.links?.[0], 'a'); own(x.links?.[1], 'b') }
   }
-  for (const p of [open['anchor-a'], open['anchor-b']]) ok(!p || !links.has(p.anchor), 'an anchor is also a link')
 }
 
 // checkSecrets: sequence.secret, sequence.root, deal.root. It leaves the dealt sequence in segment.built.
@@ -847,7 +854,8 @@ function checkBeacon (b, games, r) {
       ok(!deal || Boolean(deal.signature) === declared, 'a signature is there exactly if the beacon is declared', g.game)
       if (round === undefined) continue
       ok(round >= 1 && roundTime(round) >= assign.time.at + QUICKNET.lead, 'the round comes less than 15 s after the assign', g.game)
-      ok(!deal || deal.time.at >= roundTime(round), 'the deal is dated before its round', g.game)
+      const carrier = deal ?? (g.abort?.signature ? g.abort : undefined)
+      ok(!carrier || carrier.time.at >= roundTime(round), `the ${carrier?.type} is dated before its round`, g.game)
     }
   }
   r.skip('deal.beacon', declared ? 'not checked here: the BLS signatures of quicknet' : 'the match has no beacon')
@@ -1020,7 +1028,7 @@ function levelOf (b, games, r, trust, witnesses) {
   if (trust.myAnchor) r.test(mine, 'level', 'neither anchor of the match is yours')
   const needed = r.failures().filter((id) => !JUDGED.includes(id) && id !== 'level')
   r.test(needed.length === 0, 'level', `the level rests on ${needed.join(', ')}`)
-  return { level, note }
+  return { level, note: r.failed('level') ? 'not proved' : note }
 }
 
 function saysOf (open) {
