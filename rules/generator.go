@@ -138,14 +138,14 @@ func (g *Generator) emit(n *node) {
 
 // emitSteps appends the ends of plain last steps by die d from each of the sources, without making them on a node.
 func (g *Generator) emitSteps(n *node, sources uint32, d uint) {
-	count := len(g.ends)
-	g.ends = slices.Grow(g.ends, bits.OnesCount32(sources))
-	ends := g.ends[count:cap(g.ends)]
+	count, more := len(g.ends), bits.OnesCount32(sources)
+	g.ends = slices.Grow(g.ends, more)[:count+more]
+	ends := g.ends[count:]
 	me, route := g.mover&1, g.rules.Route
 	own0, own1, opp0, opp1 := n.own[0], n.own[1], n.opp[0], n.opp[1]
-	i := 0
-	for m := sources; m != 0 && i < len(ends); m &= m - 1 {
-		f := lowest(m)
+	for i := range ends {
+		f := lowest(sources)
+		sources &= sources - 1
 		t := landing(f, d)
 		from, to := &places[f&31], &places[t&31]
 		p := &ends[i]
@@ -157,9 +157,7 @@ func (g *Generator) emitSteps(n *node, sources uint32, d uint) {
 			hit := &places[(offSlot-t)&31]
 			p.sides[me^1] = side{opp0 - hit[0] + places[barSlot][0], opp1 - hit[1]}
 		}
-		i++
 	}
-	g.ends = g.ends[:count+i]
 }
 
 // emitNew appends an end unless it is there already, and returns all ends.

@@ -16,12 +16,12 @@ func (g *Generator) walkEqual(d uint, n int) int {
 func (g *Generator) descend(at *node, d uint, n, depth int, best *int, allowed uint32) {
 	if depth < n {
 		m := g.sources(at, d) & allowed
-		if depth == n-1 && g.plain {
-			if m != 0 && *best < n {
+		if depth == n-1 && g.plain && m != 0 {
+			if *best < n {
 				*best, g.ends = n, g.ends[:0]
 			}
 			g.emitSteps(at, m, d)
-			m = 0
+			return
 		}
 		for ; m != 0; m &= m - 1 {
 			f := lowest(m)
