@@ -116,7 +116,7 @@ func TestMutations(t *testing.T) {
 					if _, ok := first[f.Game]; !ok {
 						first[f.Game] = f.Line
 					}
-					if f.Check == "result" {
+					if strings.HasPrefix(f.Category, "result-") || f.Category == "score" {
 						first[f.Game] = -f.Line
 					}
 				}
