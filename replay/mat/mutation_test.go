@@ -139,7 +139,8 @@ func TestMutations(t *testing.T) {
 				}
 			}
 			t.Logf("caught %d in their rows, %d elsewhere, survived %d", caught, elsewhere, survived)
-			if elsewhere*50 > caught+survived {
+			// The second reader knows no cube and follows more ways to the same end: now and then it notices a row later.
+			if elsewhere*20 > caught+survived {
 				t.Errorf("%d faults were found in other rows", elsewhere)
 			}
 		})

@@ -52,8 +52,9 @@ type Sheet struct {
 	last     int // line of the last row
 
 	readings, next []reading
-	dead           *corpse
-	gaveUp         bool // a row said that a seat gives up
+	dead           []corpse // readings that ended in the last rows
+	starred        bool     // the match marks hits: a play without a star says something
+	gaveUp         bool     // a row said that a seat gives up
 	loser          replay.Seat
 	halted         bool // a row stands where a throw should be; a result or a closed board can explain it
 	waiting        replay.Seat
@@ -78,7 +79,7 @@ type reading struct {
 	withheld *replay.Finding
 }
 
-// corpse is why the best reading that is no longer possible stopped being so.
+// corpse is why a reading that is no longer possible stopped being so.
 type corpse struct {
 	finding replay.Finding
 	penalty int
@@ -102,7 +103,7 @@ func (s *Sheet) Game(line, number int, score *[2]int) {
 	s.closeGame(false)
 	s.report.Games++
 	s.number, s.state, s.last = number, running, line
-	s.dead, s.gaveUp, s.halted, s.result, s.worth = nil, false, false, nil, nil
+	s.dead, s.gaveUp, s.halted, s.result, s.worth = s.dead[:0], false, false, nil, nil
 	if score != nil {
 		if s.scored && *score != s.score {
 			s.find(line, replay.CheckResult, "score", "the score is given as %d : %d, but the games before it make it %d : %d", score[0], score[1], s.score[0], s.score[1])
@@ -147,6 +148,7 @@ func (s *Sheet) Play(line int, seat replay.Seat, dice rules.Dice, p Play) {
 	if !s.ready(line) {
 		return
 	}
+	s.starred = s.starred || slices.ContainsFunc(p.Hops, func(h Hop) bool { return h.Star == Hit })
 	s.next = s.next[:0]
 	for _, r := range s.readings {
 		st, err := s.throw(r.state, seat, dice)
@@ -166,6 +168,9 @@ func (s *Sheet) Play(line int, seat replay.Seat, dice rules.Dice, p Play) {
 			continue
 		}
 		for _, c := range found {
+			if !s.starred {
+				c.penalty = 0
+			}
 			s.add(reading{state: c.state, penalty: r.penalty + c.penalty})
 		}
 	}
@@ -338,7 +343,7 @@ func (s *Sheet) ready(line int) bool {
 	})
 	switch {
 	case len(s.readings) == 0:
-		s.report.add(s.dead.finding)
+		s.report.add(s.cause())
 		s.state, s.scored = failed, false
 	case s.gaveUp:
 		s.fail(line, replay.CheckResult, "after-end", "%s has given up the game: nothing can follow", s.loser)
@@ -368,21 +373,40 @@ func (s *Sheet) bury(line int, r reading, err error) {
 	s.die(corpse{penalty: r.penalty, finding: s.refused(line, err)})
 }
 
-// die keeps the better of two failed readings: the one whose stars fitted better, of equals the one that got further.
-func (s *Sheet) die(c corpse) {
-	if s.dead == nil || c.penalty < s.dead.penalty || c.penalty == s.dead.penalty && c.finding.Line > s.dead.finding.Line {
-		s.dead = &c
+// die remembers why a reading ended.
+func (s *Sheet) die(c corpse) { s.dead = append(s.dead, c) }
+
+// memory is how many lines back a reading may have ended and still be the one that tells what is wrong. A wrong reading of who was hit
+// dies in the next row or two: the checker is on the bar, or it moves. One that lives longer than another was the right one.
+const memory = 2
+
+// cause returns what is wrong when no reading is left: of those that got furthest, the one whose stars fitted best.
+func (s *Sheet) cause() replay.Finding {
+	furthest := 0
+	for _, c := range s.dead {
+		furthest = max(furthest, c.finding.Line)
 	}
+	best := -1
+	for i, c := range s.dead {
+		if c.finding.Line < furthest-memory {
+			continue
+		}
+		if best < 0 || c.penalty < s.dead[best].penalty || c.penalty == s.dead[best].penalty && c.finding.Line > s.dead[best].finding.Line {
+			best = i
+		}
+	}
+	return s.dead[best].finding
 }
 
 // settle takes over the next readings; without any the game has failed.
 func (s *Sheet) settle(line int, what string) {
 	s.readings, s.next = s.next, s.readings
 	if len(s.readings) == 0 {
-		s.report.add(s.dead.finding)
+		s.report.add(s.cause())
 		s.state, s.scored = failed, false
 		return
 	}
+	s.dead = slices.DeleteFunc(s.dead, func(c corpse) bool { return c.finding.Line < line-memory })
 	if s.opt.Observe != nil {
 		s.opt.Observe(s.report.Games, line, what, s.best().state)
 	}
