@@ -41,7 +41,7 @@ func (r Report) Text(style TextStyle) string {
 	color := map[Verdict]string{Verified: green, Failed: red, Incomplete: yellow, Malformed: red}[r.Verdict]
 	p.line("%s", p.paint(color, title))
 	for _, s := range r.Sentences {
-		p.line("%s", s)
+		p.line("%s", s.Text)
 	}
 	return p.String()
 }
