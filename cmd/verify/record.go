@@ -182,6 +182,9 @@ func (p *recordPrinter) text(r files.Report, last *replay.State) string {
 		if f.Line > 0 {
 			fmt.Fprintf(&b, "line %d: ", f.Line)
 		}
+		if r.Games > 1 && f.Game > 0 {
+			fmt.Fprintf(&b, "game %d: ", f.Game)
+		}
 		fmt.Fprintf(&b, "%s (%s): %s\n", f.Check, f.Category, f.Message)
 		if !strings.Contains(f.Message, "; legal: ") {
 			for _, line := range f.Legal {
@@ -193,7 +196,11 @@ func (p *recordPrinter) text(r files.Report, last *replay.State) string {
 		}
 	}
 	for _, n := range r.Notes {
-		fmt.Fprintf(&b, "  note: line %d: %s\n", n.Line, n.Text)
+		b.WriteString("  note: ")
+		if n.Line > 0 {
+			fmt.Fprintf(&b, "line %d: ", n.Line)
+		}
+		fmt.Fprintf(&b, "%s\n", n.Text)
 	}
 	if p.flags.board && last != nil {
 		b.WriteString(indent(drawState(*last)))
