@@ -57,20 +57,11 @@ func (g *game) checkOpenings(f *findings, mode commitment.Mode) {
 			f.fail(id, g.number, 0, fmt.Sprintf("receipt %d, dice %s: %v", i+1, r.Dice, err))
 		}
 	}
-	for _, o := range g.opened() {
-		if !named[o] {
-			f.fail(id, g.number, 0, o.String()+" is opened without a receipt") // C22
+	for _, o := range g.inFile.Openings {
+		if at := (element{o.Segment, o.Stream, o.Index}); !named[at] {
+			f.fail(id, g.number, 0, at.String()+" is opened without a receipt") // C22
 		}
 	}
-}
-
-// opened lists the openings in file order.
-func (g *game) opened() []element {
-	out := make([]element, 0, len(g.openings))
-	for _, o := range g.inFile.Openings {
-		out = append(out, element{o.Segment, o.Stream, o.Index})
-	}
-	return out
 }
 
 // checkRollOrder demands that every stream was drawn element by element,
