@@ -43,6 +43,9 @@ func Check(r io.Reader, o Options) (Report, error) {
 	f.variant, f.fixed = rules.Variant{}, o.Variant != nil
 	if f.fixed {
 		f.variant = *o.Variant
+		if err := sheet.Playable(f.variant); err != nil {
+			return Report{}, fmt.Errorf("read match file: %w", err)
+		}
 	}
 	if err := f.read(); err != nil {
 		return Report{}, fmt.Errorf("read match file: %w", err)
@@ -172,7 +175,7 @@ func (f *file) begin(score *[2]int) {
 		}
 		f.sheet = sheet.New(sheet.Options{Variant: f.variant, Length: max(0, f.length), Crawford: f.crawford, Observe: f.observe})
 	}
-	f.sheet.Game(f.started, f.number, score)
+	f.sheet.Game(f.started, score)
 	f.number, f.middle = 0, 20
 }
 
@@ -205,7 +208,7 @@ var spaces = strings.NewReplacer(" ", "", "-", "")
 // variations maps the names programs use to variants.
 var variations = map[string]string{
 	"": "short", "backgammon": "short", "standard": "short", "nackgammon": "nackgammon", "hypergammon": "hyper", "hypergammon3": "hyper", "hyper": "hyper",
-	"tavla": "tavla", "plakoto": "plakoto",
+	"tavla": "tavla",
 }
 
 // heading reads "Game 3".

@@ -35,7 +35,7 @@ func hops(all ...[3]uint8) sheet.Play {
 func ambiguous(t *testing.T) *sheet.Sheet {
 	t.Helper()
 	s := sheet.New(sheet.Options{Variant: short(t), Length: 5, Crawford: true})
-	s.Game(1, 1, &[2]int{0, 0})
+	s.Game(1, &[2]int{0, 0})
 	s.Play(2, replay.A, rules.Dice{A: 6, B: 2}, hops([3]uint8{24, 18}, [3]uint8{13, 11}))
 	s.Play(2, replay.B, rules.Dice{A: 4, B: 3}, hops([3]uint8{8, 4}, [3]uint8{6, 3}))
 	s.Play(3, replay.A, rules.Dice{A: 2, B: 1}, hops([3]uint8{13, 11}, [3]uint8{6, 5}))
@@ -81,7 +81,7 @@ func TestOldReadingsAreForgotten(t *testing.T) {
 func TestSessionAcceptsEitherValue(t *testing.T) {
 	for points, ok := range map[int64]bool{1: true, 2: true, 3: true, 4: false} {
 		s := sheet.New(sheet.Options{Variant: short(t)})
-		s.Game(1, 1, nil)
+		s.Game(1, nil)
 		s.Play(2, replay.A, rules.Dice{A: 3, B: 1}, hops([3]uint8{8, 5}, [3]uint8{6, 5}))
 		s.GiveUp(3, replay.B)
 		s.Result(4, replay.A, points)
@@ -94,7 +94,7 @@ func TestSessionAcceptsEitherValue(t *testing.T) {
 func Example() {
 	short, _ := rules.Lookup("short")
 	s := sheet.New(sheet.Options{Variant: short, Length: 5, Crawford: true})
-	s.Game(10, 1, &[2]int{0, 0})
+	s.Game(10, &[2]int{0, 0})
 	s.Play(12, replay.A, rules.Dice{A: 3, B: 1}, sheet.Play{Hops: []sheet.Hop{{From: 8, To: 5}, {From: 6, To: 5}}})
 	s.Double(13, replay.B, 2)
 	s.Drop(14, replay.A)
