@@ -105,13 +105,13 @@ func Check(name string, r io.Reader, o Options) Report {
 		if err != nil {
 			return malformed(report, err)
 		}
-		return checkSheet(report, out.Report, out.Variant, out.Length)
+		return checkSheet(report, out.Report, out.Variant, out.Length, out.Crawford)
 	case SGF:
 		out, err := sgf.Check(in, sgf.Options{Variant: o.Variant, Observe: o.Observe})
 		if err != nil {
 			return malformed(report, err)
 		}
-		return checkSheet(report, out.Report, out.Variant, out.Length)
+		return checkSheet(report, out.Report, out.Variant, out.Length, out.Crawford)
 	}
 	if len(bytes.TrimSpace(start)) == 0 {
 		return malformed(report, errors.New("the file is empty"))
@@ -178,7 +178,7 @@ func (r *Report) add(f replay.Finding) {
 	r.Findings = append(r.Findings, out)
 }
 
-func checkSheet(r Report, s sheet.Report, v rules.Variant, length int) Report {
+func checkSheet(r Report, s sheet.Report, v rules.Variant, length int, crawford bool) Report {
 	r.Variant, r.Games, r.Rolls = v.ID, s.Games, s.Rolls
 	for _, f := range s.Findings {
 		r.add(f)
@@ -187,10 +187,12 @@ func checkSheet(r Report, s sheet.Report, v rules.Variant, length int) Report {
 		r.Notes = append(r.Notes, Note(n))
 	}
 	switch {
-	case length > 0:
-		r.Options = fmt.Sprintf("a match to %d points with the cube", length)
-	case v.Rules.Cube():
-		r.Options = "single games with the cube; beavers, and results with and without the Jacoby rule, are accepted"
+	case !v.Rules.Cube():
+	case length == 0:
+		r.Notes = append(r.Notes, Note{Text: "a session of single games: beavers, and results with and without the Jacoby rule, are accepted"})
+	case length <= replay.MaxSeries:
+		o := replay.Options{Raise: replay.RaiseCube, Series: replay.Series{Kind: replay.SeriesPoints, N: length}, Crawford: crawford}
+		r.Options = o.String()
 	}
 	switch {
 	case len(s.Findings) > 0:

@@ -25,11 +25,12 @@ type Options struct {
 	Observe func(game, line int, what string, st replay.State)
 }
 
-// Report is what [Check] has found. Length is 0 for a session.
+// Report is what [Check] has found.
 type Report struct {
 	sheet.Report
-	Variant rules.Variant
-	Length  int
+	Variant  rules.Variant
+	Length   int  // points the match is played to, 0 for a session
+	Crawford bool // the Crawford rule holds
 }
 
 // ErrNoGame is returned for a text without any game.
@@ -50,7 +51,7 @@ func Check(r io.Reader, o Options) (Report, error) {
 	if err := f.read(); err != nil {
 		return Report{}, fmt.Errorf("read match file: %w", err)
 	}
-	return Report{Report: f.sheet.Close(), Variant: f.variant, Length: max(0, f.length)}, nil
+	return Report{Report: f.sheet.Close(), Variant: f.variant, Length: max(0, f.length), Crawford: f.crawford}, nil
 }
 
 // file is a match file being read.

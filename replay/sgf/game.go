@@ -68,7 +68,7 @@ func (f *file) begin(g *root) error {
 		}
 	}
 	if f.sheet == nil {
-		f.length = g.length
+		f.length, f.crawford = g.length, crawford
 		f.variant, _ = rules.Lookup(id)
 		if f.opt.Variant != nil {
 			f.variant = *f.opt.Variant

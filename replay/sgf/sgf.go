@@ -24,11 +24,12 @@ type Options struct {
 	Observe func(game, line int, what string, st replay.State)
 }
 
-// Report is what [Check] has found. Length is 0 for a session.
+// Report is what [Check] has found.
 type Report struct {
 	sheet.Report
-	Variant rules.Variant
-	Length  int
+	Variant  rules.Variant
+	Length   int  // points the match is played to, 0 for a session
+	Crawford bool // the Crawford rule holds
 }
 
 // ErrNoGame is returned for a text without any game.
@@ -49,21 +50,22 @@ func Check(r io.Reader, o Options) (Report, error) {
 	if f.sheet == nil {
 		return Report{}, fmt.Errorf("read sgf file: %w", ErrNoGame)
 	}
-	return Report{Report: f.sheet.Close(), Variant: f.variant, Length: f.length}, nil
+	return Report{Report: f.sheet.Close(), Variant: f.variant, Length: f.length, Crawford: f.crawford}, nil
 }
 
 // file is a collection being read.
 type file struct {
-	in      *bufio.Reader
-	opt     Options
-	line    int
-	size    int // bytes of the running game tree
-	sheet   *sheet.Sheet
-	variant rules.Variant
-	length  int
-	games   int
-	value   []byte
-	hops    [8]sheet.Hop
+	in       *bufio.Reader
+	opt      Options
+	line     int
+	size     int // bytes of the running game tree
+	sheet    *sheet.Sheet
+	variant  rules.Variant
+	length   int
+	crawford bool
+	games    int
+	value    []byte
+	hops     [8]sheet.Hop
 }
 
 // read returns the next byte, counting lines and bytes.
