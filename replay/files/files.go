@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -128,32 +129,29 @@ func recognise(start []byte) Format {
 	if bytes.HasPrefix(trimmed, []byte("(")) {
 		return SGF
 	}
-	for line := range bytes.Lines(trimmed) {
-		word, rest, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
-		switch {
-		case word == "" || strings.HasPrefix(word, ";"):
-			if word != "" {
-				return Mat
-			}
-			continue
-		case strings.EqualFold(word, "game") || strings.Contains(strings.ToLower(rest), "point"):
-			return Mat
-		case word == replay.Opening.String() || word == replay.Timeout.String():
+	word, _, _ := strings.Cut(firstLine(trimmed), " ")
+	for k := replay.Opening; k <= replay.End; k++ {
+		if word == k.String() { // a record that begins in the wrong place is still one
 			return Record
 		}
-		return eventLine(word)
+	}
+	if strings.HasPrefix(word, ";") {
+		return Mat
+	}
+	for line := range bytes.Lines(trimmed) {
+		if matLine.Match(line) {
+			return Mat
+		}
 	}
 	return ""
 }
 
-// eventLine returns Record if a line begins like an event: a record that begins in the wrong place is still one.
-func eventLine(word string) Format {
-	for k := replay.Opening; k <= replay.End; k++ {
-		if word == k.String() {
-			return Record
-		}
-	}
-	return ""
+// matLine is one of the lines every .mat file has.
+var matLine = regexp.MustCompile(`(?i)^\s*(game +\d+|\d+ +points? +match)\s*$`)
+
+func firstLine(text []byte) string {
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	return string(bytes.TrimSpace(line))
 }
 
 // malformed ends a report with an error of reading, in its line where it names one.

@@ -162,7 +162,10 @@ func (f *file) take(text []byte) error {
 		f.begin(nil)
 	}
 	if f.sheet == nil {
-		return fmt.Errorf("%q is no line of a match file before its first game", clip(trimmed))
+		if _, ok := rowNumber(trimmed); ok {
+			return fmt.Errorf("%q stands before the first game", clip(trimmed))
+		}
+		return nil // a program's own words
 	}
 	f.rowOrResult(text, trimmed)
 	return nil
@@ -292,13 +295,9 @@ func cutScore(text []byte) (head []byte, n int, ok bool) {
 
 // rowOrResult judges a line of a game.
 func (f *file) rowOrResult(text, trimmed []byte) {
-	offset := 0
-	digits := 0
-	for digits < len(trimmed) && digit(trimmed[digits]) {
-		digits++
-	}
-	if digits > 0 && digits < len(trimmed) && trimmed[digits] == ')' {
-		offset = len(text) - len(trimmed) + digits + 1
+	offset, numbered := rowNumber(trimmed)
+	if numbered {
+		offset += len(text) - len(trimmed)
 		text = text[offset:]
 	}
 	if bad := f.row.parse(text, offset, f.middle); bad != "" {
@@ -306,8 +305,19 @@ func (f *file) rowOrResult(text, trimmed []byte) {
 		return
 	}
 	for i := range f.row.n {
-		f.cell(&f.row.cells[i], offset > 0)
+		f.cell(&f.row.cells[i], numbered)
 	}
+}
+
+// rowNumber returns the length of a row's number, "12)".
+func rowNumber(text []byte) (n int, ok bool) {
+	for n < len(text) && digit(text[n]) {
+		n++
+	}
+	if n == 0 || n == len(text) || text[n] != ')' {
+		return 0, false
+	}
+	return n + 1, true
 }
 
 // cell hands one column to the sheet. Numbered says whether the row has a number.

@@ -257,9 +257,13 @@ func (s *Sheet) Halt(line int, seat replay.Seat) {
 	}
 }
 
-// Bad takes a row that cannot be read.
+// Bad takes a row that cannot be read. After the result it is a program's own words.
 func (s *Sheet) Bad(line int, format string, args ...any) {
-	if s.state == running {
+	switch {
+	case s.state != running:
+	case s.result != nil || s.worth != nil:
+		s.Note(line, format, args...)
+	default:
 		s.fail(line, replay.CheckFormat, "unreadable", format, args...)
 	}
 }
