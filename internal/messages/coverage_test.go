@@ -239,8 +239,50 @@ func TestEveryCheck(t *testing.T) {
 	for _, n := range []string{audit.NoteUnwitnessed, audit.NoteDeclared, audit.NoteProved} {
 		need(t, messages.Key("sentence.note", n))
 	}
-	// The words of PROTOCOL.md §4 and §5 that qualify a proof; package audit makes them from these parts.
-	for _, s := range []string{"anchor-a missing", "anchor-b missing", "anchor-a custodial", "anchor-b custodial", "real", "blocks", "dice-only"} {
-		need(t, messages.Key("says", s))
+}
+
+// TestEverySentence asks for every sentence of a verdict that package audit can say, with the same arguments.
+func TestEverySentence(t *testing.T) {
+	texts := map[string]string{}
+	literals(t, "../../audit", func(n ast.Node) []ast.Expr {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || len(spec.Names) != 1 || spec.Names[0].Name != "english" || len(spec.Values) != 1 {
+			return nil
+		}
+		for _, e := range spec.Values[0].(*ast.CompositeLit).Elts {
+			pair := e.(*ast.KeyValueExpr)
+			key, err := strconv.Unquote(pair.Key.(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if texts[key], err = strconv.Unquote(pair.Value.(*ast.BasicLit).Value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return nil
+	})
+	if len(texts) < 20 {
+		t.Fatalf("found only %d sentences", len(texts))
+	}
+	for key, english := range texts {
+		for _, lang := range messages.Languages() {
+			c := messages.For(lang)
+			args := []string{"71 checks", "<1>", "<2>"}[:strings.Count(english, "{")]
+			said := c.Say(key, args...)
+			if said == key {
+				t.Errorf("%s: no text for %s", lang, key)
+			}
+			for i, a := range args {
+				if i == 0 {
+					a = "71" // a count has its noun in the language
+				}
+				if !strings.Contains(said, a) {
+					t.Errorf("%s: %s does not say %s: %s", lang, key, a, said)
+				}
+			}
+			if strings.Contains(said, "{") {
+				t.Errorf("%s: %s has more arguments than package audit gives: %s", lang, key, said)
+			}
+		}
 	}
 }
