@@ -308,7 +308,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(string(source[:min(len(source), 2000)]))
+		f.Add(string(source[:min(len(source), 400)]))
 	}
 	f.Fuzz(func(t *testing.T, source string) {
 		entries, err := parse(source)
