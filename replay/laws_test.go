@@ -59,12 +59,20 @@ func TestOptionsRefused(t *testing.T) {
 // TestOptionsNameEveryReason wants one reason for each thing that does not go together.
 func TestOptionsNameEveryReason(t *testing.T) {
 	o := replay.Options{Raise: replay.RaiseBeaver, Stake: replay.StakeUnborne, Series: replay.Series{Kind: replay.SeriesCombined, N: 3}, Head55: rules.Head55Off}
-	err := o.Validate(lookup(t, "plakoto"))
-	if err == nil {
-		t.Fatal("accepted")
+	var codes []string
+	for _, r := range o.Reasons(lookup(t, "plakoto")) {
+		codes = append(codes, r.Code)
 	}
-	if n := strings.Count(err.Error(), "\n") + 1; n != 6 {
-		t.Errorf("%d reasons, want 6 (cube with plakoto, beaver in a series, cube reversed, unborne reversed, plakoto reversed, head55):\n%v", n, err)
+	want := []string{"cube-variant", "raise-series", "cube-reverse", "unborne-reverse", "reverse-pins", "head55-variant"}
+	if diff := cmp.Diff(want, codes); diff != "" {
+		t.Error(diff)
+	}
+	if err := o.Validate(lookup(t, "plakoto")); err == nil || strings.Count(err.Error(), "\n") != len(want)-1 {
+		t.Errorf("the error does not list %d reasons: %v", len(want), err)
+	}
+	broken := replay.Options{Raise: 9, Stake: 9, Series: replay.Series{Kind: replay.SeriesPoints, N: 26}, Head55: 9}
+	if n := len(broken.Reasons(lookup(t, "long-classic"))); n != 5 {
+		t.Errorf("%d reasons against values that do not exist, want raise, stake, head55, points and a raise of a series: %v", n, broken.Validate(lookup(t, "long-classic")))
 	}
 }
 

@@ -94,7 +94,7 @@ func TestMutations(t *testing.T) {
 	}
 	second := brute{short: short.Rules}
 	r := rand.New(rand.NewPCG(1, 2))
-	rounds := 100
+	rounds := 60
 	if testing.Short() {
 		rounds = 15
 	}
