@@ -171,3 +171,38 @@ func mutate(t *testing.T, r *rand.Rand, name string, m mutation) (string, int) {
 	}
 	return "", 0
 }
+
+// TestOtherWaysToWriteTheSame rewrites whole real files as other programs would: nothing may become a fault.
+func TestOtherWaysToWriteTheSame(t *testing.T) {
+	replaced := func(pattern, with string) func(string) string {
+		p := regexp.MustCompile(pattern)
+		return func(text string) string { return p.ReplaceAllString(text, with) }
+	}
+	for name, rewrite := range map[string]func(string) string{
+		"no stars":       replaced(`(\d)\*`, "$1"),
+		"stars anywhere": replaced(`/(\d+)( |$)`, "/$1*$2"),
+		"numbers":        func(s string) string { return strings.NewReplacer("bar/", "25/", "/off", "/0").Replace(s) },
+		"words":          func(s string) string { return replaced(` 25/`, " bar/")(replaced(`/0( |$|\r)`, "/off$1")(s)) },
+		"CRLF":           func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
+		"mark":           func(s string) string { return "\xef\xbb\xbf" + s },
+		"cannot move":    replaced(`(\d\d:)( {10,}\d\d:)`, "$1 Cannot Move$2"),
+		"no words":       replaced(`Cannot Move`, ""),
+		"no comments":    replaced(`(?m)^;.*$`, ""),
+		"dice turned":    replaced(`\b([1-6])([1-6]):`, "$2$1:"),
+		"blank lines":    replaced(`\n`, "\n\n"),
+		"wide":           replaced(`(?m)^( *\d+\))`, " $1 "),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, file := range append(files(t, "mat/*.mat"), files(t, "selfplay/*.mat")...) {
+				data, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				report, err := mat.Check(strings.NewReader(rewrite(string(data))), mat.Options{})
+				if err != nil || len(report.Findings) > 0 {
+					t.Errorf("%s: %v %+v", filepath.Base(file), err, report.Findings)
+				}
+			}
+		})
+	}
+}

@@ -21,6 +21,7 @@ type reading struct {
 type corpse struct {
 	finding replay.Finding
 	penalty int
+	row     int // in which it ended
 }
 
 // add takes a reading into the next ones; equal states are one reading.
@@ -42,9 +43,12 @@ func (s *Sheet) bury(line int, r reading, err error) {
 }
 
 // die remembers why a reading ended.
-func (s *Sheet) die(c corpse) { s.dead = append(s.dead, c) }
+func (s *Sheet) die(c corpse) {
+	c.row = s.row
+	s.dead = append(s.dead, c)
+}
 
-// memory is how many lines back a reading may have ended and still be the one that tells what is wrong. A wrong reading of who was hit
+// memory is how many rows back a reading may have ended and still be the one that tells what is wrong. A wrong reading of who was hit
 // dies in the next row or two: the checker is on the bar, or it moves. One that lives longer than another was the right one.
 const memory = 2
 
@@ -52,11 +56,11 @@ const memory = 2
 func (s *Sheet) cause() replay.Finding {
 	furthest := 0
 	for _, c := range s.dead {
-		furthest = max(furthest, c.finding.Line)
+		furthest = max(furthest, c.row)
 	}
 	best := -1
 	for i, c := range s.dead {
-		if c.finding.Line < furthest-memory {
+		if c.row < furthest-memory {
 			continue
 		}
 		if best < 0 || c.penalty < s.dead[best].penalty || c.penalty == s.dead[best].penalty && c.finding.Line > s.dead[best].finding.Line {
@@ -74,7 +78,7 @@ func (s *Sheet) settle(line int, what string) {
 		s.state, s.scored = failed, false
 		return
 	}
-	s.dead = slices.DeleteFunc(s.dead, func(c corpse) bool { return c.finding.Line < line-memory })
+	s.dead = slices.DeleteFunc(s.dead, func(c corpse) bool { return c.row < s.row-memory })
 	if s.opt.Observe != nil {
 		s.opt.Observe(s.report.Games, line, what, s.best().state)
 	}

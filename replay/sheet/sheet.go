@@ -49,6 +49,7 @@ type Sheet struct {
 	crawford bool   // the Crawford game has been played
 	state    gameState
 	last     int // line of the last row
+	row      int // rows so far, two columns of one line being one row
 
 	readings, next []reading
 	dead           []corpse // readings that ended in the last rows
@@ -291,6 +292,9 @@ func (s *Sheet) ready(line int) bool {
 		if s.state != running {
 			return false
 		}
+	}
+	if line != s.last {
+		s.row++
 	}
 	s.last = line
 	s.readings = slices.DeleteFunc(s.readings, func(r reading) bool {
