@@ -760,6 +760,7 @@ function checkSecrets (b, games, r) {
     }
     for (const s of g.segments) {
       const secret = g.end.secret.find(([q]) => q === s.assign?.sequence)?.[1]
+      r.test(!secret || s.commit, 'sequence.secret', 'a secret has no commit to be compared with', g.game)
       if (!secret || !s.commit) {
         for (const id of ['sequence.root', 'deal.root']) r.skip(id, 'a secret or a commit is missing', g.game)
         continue
@@ -870,7 +871,8 @@ function checkRolls (b, g, r) {
     const s = g.segments[x.segment - 1]
     const stream = STREAMS.indexOf(x.stream)
     const o = openings.get(place(x))
-    if (!open(o, `no opening of ${place(x)}`) || !open(s?.commit && s.deal, `segment ${x.segment} was not dealt`)) continue
+    if (!s?.commit || !s.deal) { r.skip('rolls.opening', `segment ${x.segment} was not dealt`, game); continue }
+    if (!open(o, `no opening of ${place(x)}`)) continue
     const n = s.commit.rolls
     const leaf = x.index + n.slice(0, stream).reduce((p, q) => p + q, 0)
     const data = Buffer.concat([unhex(o.key), Buffer.from(b.open.mode === 'live' ? [0, 0] : x.dice)])
@@ -906,7 +908,10 @@ function checkReceipts (b, g, r) {
   g.receipts.forEach((x, i) => {
     r.test(isSigned(x.note, key), 'receipts.signature', `receipt ${i + 1} is not signed with the receipt key`, g.game)
     chain(x.match === b.open.match && x.game === g.game, `receipt ${i + 1} is of another match or game`)
-    chain(x.sequence === g.segments[x.segment - 1]?.assign?.sequence, `receipt ${i + 1} names another sequence than its segment`)
+    const s = g.segments[x.segment - 1]
+    if (chain(s?.commit && s.deal, `receipt ${i + 1} is of a segment that was not dealt`)) {
+      chain(x.sequence === s.assign.sequence, `receipt ${i + 1} names another sequence than its segment`)
+    }
     chain(x.previous === previous, `receipt ${i + 1} does not follow the one before`)
     previous = x.hash
   })
@@ -1019,10 +1024,10 @@ function levelOf (b, games, r, trust, witnesses) {
   if (self) [level, note] = [open.mode === 'live' ? 'L3' : 'L2', mine ? 'proved to you' : 'as declared']
   else if (open.beacon === 'quicknet') {
     const all = [b.log, ...b.log.earlier].map((c) => c.checkpoint)
-    const inTime = ({ assign }) => witnesses.length > 0 && all.some((c) => c.good && c.size > assign.index &&
+    const inTime = ({ assign }) => assign?.round !== undefined && witnesses.length > 0 && all.some((c) => c.good && c.size > assign.index &&
       c.times.every((t) => t?.some((x) => x <= BigInt(roundTime(assign.round)))))
-    const dealt = games.flatMap((g) => g.segments.filter((s) => s.deal && s.assign?.round))
-    if (dealt.every(inTime)) level = 'L1'
+    const dealt = games.flatMap((g) => g.segments.filter((s) => s.deal))
+    if (dealt.length > 0 && dealt.every(inTime)) level = 'L1'
     else note = 'beacon not witnessed'
   }
   if (trust.myAnchor) r.test(mine, 'level', 'neither anchor of the match is yours')
