@@ -61,6 +61,15 @@ type Report struct {
 	Verdict  Verdict   `json:"verdict"`
 	Findings []Finding `json:"findings"`
 	Notes    []Note    `json:"notes,omitempty"`
+	Steps    []Step    `json:"steps,omitempty"` // for callers to fill in
+}
+
+// Step is one accepted line with the position after it.
+type Step struct {
+	Game     int    `json:"game"`
+	Line     int    `json:"line"`
+	What     string `json:"what"`
+	Position string `json:"position"`
 }
 
 // Finding is one thing that is wrong. Line is the 1-based line in the file.
