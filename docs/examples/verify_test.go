@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -192,6 +193,30 @@ func TestTamperedBundles(t *testing.T) {
 				t.Errorf("verdict %s, exit status %d, want one of %d", r.Verdict, exits[r.Verdict], want)
 			}
 		})
+	}
+}
+
+// TestWorkedExample verifies the bundle of the specification's own example, with the key and the rules hash that the
+// document shows.
+func TestWorkedExample(t *testing.T) {
+	program := node(t)
+	doc, err := os.ReadFile("../protocol.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := regexp.MustCompile(`(?m)^log key +(\S+)$`).FindSubmatch(doc)
+	rules := regexp.MustCompile(`(?m)^rules (1 [0-9a-f]{64})$`).FindSubmatch(doc)
+	if key == nil || rules == nil {
+		t.Fatal("the document shows no log key or no rules hash")
+	}
+	known := filepath.Join(t.TempDir(), "rules")
+	if err := os.WriteFile(known, append(rules[1], '\n'), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "verify.mjs", "../../commitment/testdata/worked/bundle.json", "--key", string(key[1]), "--rules", known)
+	out, err := cmd.CombinedOutput()
+	if err != nil || !bytes.HasSuffix(out, []byte("VERIFIED  L2, as declared\n")) || !bytes.Contains(out, []byte("pass  rules.version\n")) {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
