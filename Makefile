@@ -21,7 +21,7 @@ test:
 check: generate
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
-	git diff --exit-code -- '*.gen.go' docs/games.md
+	git diff --exit-code -- '*.gen.go' docs docs/games.md
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 
 ## generate: what is made from openapi.yaml, and docs/games.md from the rules

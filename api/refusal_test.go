@@ -170,6 +170,8 @@ func TestBodies(t *testing.T) {
 		{"member missing", `{"variant":"short","a":{"token":"ada"},"b":{"token":"ben"}}`, "", 400, "/mode"},
 		{"token missing", `{"variant":"short","mode":"random","a":{},"b":{"token":"ben"}}`, "", 400, "/a/token"},
 		{"anchor without a hash", `{"variant":"short","mode":"random","a":{"token":"ada","anchor":{}},"b":{"token":"ben"}}`, "", 400, "/a/anchor/hash"},
+		{"anchor of an empty hash", `{"variant":"short","mode":"random","a":{"token":"ada","anchor":{"hash":""}},"b":{"token":"ben"}}`, "", 400, "anchor of a"},
+		{"profile of nothing", `{"variant":"short","mode":"random","profile":"","a":{"token":"ada"},"b":{"token":"ben"}}`, "", 422, "profile"},
 		{"anchor of null", `{"variant":"short","mode":"random","a":{"token":"ada","anchor":null},"b":{"token":"ben"}}`, "", 400, "/a/anchor"},
 		{"wrong type", `{"variant":7,"mode":"random","a":{"token":"ada"},"b":{"token":"ben"}}`, "", 400, "/variant"},
 		{"text behind it", good + "x", "", 400, "follows"},

@@ -399,7 +399,7 @@ func (e VersionProtocol) Valid() bool {
 // Anchor The public end of a player's chain of links (PROTOCOL.md §4).
 type Anchor struct {
 	// Custody Whether the player keeps the chain, or the platform for him; the latter lowers the proof level.
-	Custody AnchorCustody `json:"custody,omitempty,omitzero"`
+	Custody *AnchorCustody `json:"custody,omitempty"`
 
 	// Hash 32 bytes in lower-case hex.
 	//
@@ -642,16 +642,16 @@ type Modes struct {
 
 // OpenRequest Examples: {"a":{"anchor":{"custody":"self","hash":"5f0c6e1d2b3a49586776859403122130495867768594a3b2c1d0e9f8a7b6c5d4"},"token":"ada-7f3k"},"b":{"anchor":{"custody":"self","hash":"0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"},"token":"ben-91xq"},"mode":"random","options":"raise=cube stake=win series=points:5 crawford=on","variant":"short"}
 type OpenRequest struct {
-	A      Player            `json:"a"`
-	B      Player            `json:"b"`
-	Beacon OpenRequestBeacon `json:"beacon,omitempty,omitzero"`
+	A      Player             `json:"a"`
+	B      Player             `json:"b"`
+	Beacon *OpenRequestBeacon `json:"beacon,omitempty"`
 
 	// Mode How the dice of a sequence are made (PROTOCOL.md §2).
 	Mode Mode `json:"mode"`
 
 	// Options In the form of the open statement (RULES.md §7).
-	Options string             `json:"options,omitempty,omitzero"`
-	Profile OpenRequestProfile `json:"profile,omitempty,omitzero"`
+	Options *string             `json:"options,omitempty"`
+	Profile *OpenRequestProfile `json:"profile,omitempty"`
 
 	// Variant One of `/v1/variants`.
 	Variant string `json:"variant"`
@@ -689,7 +689,7 @@ type Opening struct {
 // Player defines model for Player.
 type Player struct {
 	// Anchor The public end of a player's chain of links (PROTOCOL.md §4).
-	Anchor Anchor `json:"anchor,omitempty,omitzero"`
+	Anchor *Anchor `json:"anchor,omitempty"`
 
 	// Token A pseudonym made for this match; the log is public and permanent.
 	Token string `json:"token"`

@@ -26,6 +26,9 @@ import (
 	"fairdice/rules"
 )
 
+// demoOptions are what a demo plays unless it is told otherwise.
+const demoOptions = "raise=mars stake=win series=single crawford=off"
+
 // demo is a match to be played for show.
 type demo struct {
 	variant, mode, level, options string
@@ -54,7 +57,7 @@ DIR/anchor-b.`,
 	f.StringVar(&d.variant, "variant", "short", "variant to play")
 	f.StringVar(&d.mode, "mode", "random", "dice mode")
 	f.StringVar(&d.level, "level", "L2", "proof level: L0 (nobody cuts) or L2 (both players cut)")
-	f.StringVar(&d.options, "options", "raise=mars stake=win series=single crawford=off", "options of the match")
+	f.StringVar(&d.options, "options", demoOptions, "options of the match")
 	f.IntVar(&d.games, "games", 1, "most games to play; more than one needs a points: or combined: series")
 	f.Uint64Var(&d.seed, "seed", 0, "makes the moves repeatable, never the dice (default: random moves)")
 	f.StringVar(&d.data, "data", "", "keep the service's data in this directory (default: throw it away)")
@@ -150,7 +153,7 @@ func (d *demo) play(ctx context.Context, c *client.Client, logKey, data string, 
 		return err
 	}
 	request := client.OpenRequest{
-		Variant: d.variant, Mode: client.Mode(d.mode), Profile: client.OpenRequestProfileRefereed, Options: d.options,
+		Variant: d.variant, Mode: client.Mode(d.mode), Profile: new(client.OpenRequestProfileRefereed), Options: new(d.options),
 		A: seats[0].player(), B: seats[1].player(),
 	}
 	if _, err := c.OpenMatch(ctx, id, request, 0); err != nil {
@@ -244,7 +247,7 @@ func (d *demo) seats(dir, logKey string) ([2]seat, error) {
 func (s seat) player() client.Player {
 	p := client.Player{Token: s.token}
 	if s.chain != nil {
-		p.Anchor = client.Anchor{Hash: s.chain.Anchor().String(), Custody: client.AnchorCustodySelf}
+		p.Anchor = &client.Anchor{Hash: s.chain.Anchor().String(), Custody: new(client.AnchorCustodySelf)}
 	}
 	return p
 }

@@ -30,6 +30,7 @@ func newServe(s *settings) *cobra.Command {
 func serve(c *cobra.Command, cfg config) (err error) {
 	ctx := c.Context()
 	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: cfg.level}))
+	slog.SetDefault(log)
 	s, err := openService(ctx, cfg, log)
 	if err != nil {
 		return err

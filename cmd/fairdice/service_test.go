@@ -44,7 +44,7 @@ func shortSetting(t testing.TB) replay.Setting {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := replay.ParseOptions("raise=mars stake=win series=single crawford=off")
+	o, err := replay.ParseOptions(demoOptions)
 	if err != nil {
 		t.Fatal(err)
 	}
