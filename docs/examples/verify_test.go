@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -175,6 +176,7 @@ var beyond = map[string]string{
 
 func TestTamperedBundles(t *testing.T) {
 	v := read(t, "bundles-tampered.json.gz")
+	v.Cases = append(v.Cases, read(t, "bundles-more.json.gz").Cases...)
 	for i, r := range verifyAll(t, v) {
 		c := v.Cases[i]
 		t.Run(c.Name, func(t *testing.T) {
@@ -217,6 +219,29 @@ func TestWorkedExample(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if err != nil || !bytes.HasSuffix(out, []byte("VERIFIED  L2, as declared\n")) || !bytes.Contains(out, []byte("pass  rules.version\n")) {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestHostileFiles gives verify.mjs what makes careless parsers slow or overflow their stack.
+func TestHostileFiles(t *testing.T) {
+	v := read(t, "bundles-valid.json.gz")
+	good := v.Cases[0].Bundle
+	v.Cases = nil
+	for name, bundle := range map[string]string{
+		"string without end": `{"format":"` + strings.Repeat("a", 1<<20),
+		"escapes":            `{"format":"` + strings.Repeat(`\"`, 1<<19),
+		"deep":               strings.Repeat("[", 1<<20),
+		"long list":          `{"format":[1` + strings.Repeat(",1", 1<<18) + `]}`,
+		"long move":          strings.Replace(good, `\nresign`, `\nmove A 1`+strings.Repeat("/2*", 1<<17)+`\nresign`, 1),
+		"long statement":     strings.Replace(good, `fairdice/v1/commit\n`, `fairdice/v1/commit`+strings.Repeat(`\n`, 1<<18), 1),
+		"many signatures":    strings.Replace(good, `"checkpoint": "`, `"checkpoint": "\n\n`+strings.Repeat(`— x AAAAAAAA\n`, 1<<16), 1),
+	} {
+		v.Cases = append(v.Cases, vector{Name: name, Bundle: bundle, Exit: json.RawMessage("3"), NotRun: json.RawMessage("[]")})
+	}
+	for i, r := range verifyAll(t, v) {
+		if r.Verdict != "malformed" {
+			t.Errorf("%s: verdict %s, failed %s", v.Cases[i].Name, r.Verdict, r.Failed)
+		}
 	}
 }
 
