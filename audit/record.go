@@ -11,9 +11,11 @@ import (
 func (e *evidence) checkRecords(f *findings) {
 	score := [2]int{}
 	for _, g := range e.games {
-		g.checkHeader(f, e.open, score)
-		g.checkHeads(f, e.open.Profile)
-		g.checkRecordRolls(f, e.open)
+		if !g.absent {
+			g.checkHeader(f, e.open, score)
+			g.checkHeads(f, e.open.Profile)
+			g.checkRecordRolls(f, e.open)
+		}
 		if c := g.log.close; c != nil {
 			score = [2]int{c.S.ScoreA, c.S.ScoreB}
 		}
