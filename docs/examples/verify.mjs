@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// A second, independent verifier of fairdice bundles, written from docs/protocol.md alone: plain JavaScript for Node 20,
-// one file, no dependencies. Numbers like §9 refer to that document. It rebuilds the dice, follows the links, the cut, the
+// A second verifier of fairdice bundles, which shares nothing with the Go programs but docs/protocol.md: plain JavaScript
+// for Node 20, one file, no dependencies. Numbers like §9 refer to that document. It rebuilds the dice, follows the links, the cut, the
 // receipts and the log. What it leaves to others it reports as "unchecked": the moves (they need docs/rules.md) and the
 // BLS signature of a beacon.
 //
