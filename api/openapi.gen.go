@@ -641,7 +641,10 @@ type ModeInfo struct {
 	Countable bool `json:"countable"`
 
 	// Mode How the dice of a sequence are made (PROTOCOL.md §2).
-	Mode    Mode   `json:"mode"`
+	Mode Mode `json:"mode"`
+
+	// Offered This service deals the mode.
+	Offered bool   `json:"offered"`
 	Summary string `json:"summary"`
 }
 
