@@ -141,6 +141,9 @@ func (e *evidence) checkDeals(f *findings) {
 		}
 	}
 	checkLinks(f, e.open, logs, throws)
+	if e.open.Mode == commitment.Live {
+		e.checkThrowValues(f)
+	}
 	rounds := maxRounds
 	if e.bundle == nil {
 		rounds = math.MaxInt
@@ -148,12 +151,13 @@ func (e *evidence) checkDeals(f *findings) {
 	checkBeacon(f, e.open, logs, &rounds)
 }
 
-// throws returns the links of a seat that the receipts of a game carry.
-func (e *evidence) throws(game, seat int) []commitment.Hash {
+// throws returns the links of a seat that the receipts of a game carry, and
+// the segments of their throws.
+func (e *evidence) throws(game, seat int) (links []commitment.Hash, segments []int) {
 	if g, ok := e.game(game); ok {
 		return g.throwLinks(seat)
 	}
-	return nil
+	return nil, nil
 }
 
 // attach gives every game of the file what the log says about it.
