@@ -80,8 +80,12 @@ func (d *demo) terms() (replay.Match, error) {
 	}
 	d.options = o.String()
 	switch {
+	case d.level == "L1":
+		return replay.Match{}, errors.New("level L1 needs a relay of the quicknet beacon, and this program asks none: L0 and L2 can be played")
+	case d.level == "L3":
+		return replay.Match{}, errors.New("level L3 needs mode live, and the service does not offer it: L0 and L2 can be played")
 	case d.level != "L0" && d.level != "L2":
-		return replay.Match{}, fmt.Errorf("level %s needs what this program does not have: L0 and L2 can be played", d.level)
+		return replay.Match{}, fmt.Errorf("there is no level %q: L0 and L2 can be played", d.level)
 	case d.games < 1:
 		return replay.Match{}, errors.New("games: at least one is needed")
 	case d.games > 1 && o.Series.Kind != replay.SeriesPoints && o.Series.Kind != replay.SeriesCombined:
@@ -114,6 +118,9 @@ func (d *demo) run(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
+	if err := s.bind(); err != nil {
+		return err
+	}
 	if _, err := s.prepare(ctx); err != nil {
 		return err
 	}

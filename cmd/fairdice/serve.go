@@ -36,6 +36,9 @@ func serve(c *cobra.Command, cfg config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
+	if err := s.bind(); err != nil {
+		return err
+	}
 	key, err := s.prepare(ctx)
 	if err != nil {
 		return err

@@ -29,6 +29,9 @@ func startService(t testing.TB) (s *service, key string) {
 			t.Error(err)
 		}
 	})
+	if err := s.bind(); err != nil {
+		t.Fatal(err)
+	}
 	if key, err = s.prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
