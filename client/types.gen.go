@@ -700,7 +700,7 @@ type Player struct {
 
 // Problem RFC 9457. A refusal, after which everything is as before.
 //
-// Examples: {"alternatives":["move A 13/7 8/7"],"detail":"step 1 (24/18): point 18 is held by the opponent","instance":"urn:uuid:01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c11","line":7,"rule":"step-closed","status":422,"title":"The rules refuse the line","type":"urn:fairdice:problem:illegal-event"}
+// Examples: {"alternatives":["move B 24/18 24/20","move B 24/18 18/14"],"board":"6:5 8:3 13:5 24:2 | 6:5 8:3 13:5 24:2","detail":"\"move B 24/1\": illegal move 24/1 by white with dice 6 4: step 1, 24/1: no die that is left makes this step (dice-mismatch); legal: 24/18 24/20, 24/18 18/14, …","instance":"urn:uuid:01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c11","line":2,"rule":"dice-mismatch","status":422,"title":"The rules refuse the line","type":"urn:fairdice:problem:illegal-event"}
 type Problem struct {
 	// Alternatives Lines that would have been accepted.
 	Alternatives []string `json:"alternatives,omitempty,omitzero"`
