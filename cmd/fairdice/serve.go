@@ -46,11 +46,7 @@ func serve(c *cobra.Command, cfg config) (err error) {
 	if err := s.serve(); err != nil {
 		return err
 	}
-	stopControl, err := s.control(ctx)
-	if err != nil {
-		return err
-	}
-	defer stopControl()
+	defer s.control(ctx)()
 
 	out := c.OutOrStdout()
 	fmt.Fprintf(out, "serving   %s\n", s.url())
