@@ -6,8 +6,11 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"iter"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"fairdice/commitment"
 )
 
 // Archive writes the whole archive of the log as it is now, by file name.
@@ -87,4 +90,18 @@ func (m *Match) file(files map[string][]byte) {
 func MatchPath(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return fmt.Sprintf("matches/%x/%s.json", sum[:1], id)
+}
+
+// MatchID returns the id of match n, from 0.
+func (h *House) MatchID(n int) string { return h.matches[n].Statement.Match }
+
+// MatchModes yields the ids of all matches with their modes.
+func (h *House) MatchModes() iter.Seq2[string, commitment.Mode] {
+	return func(yield func(string, commitment.Mode) bool) {
+		for _, m := range h.matches {
+			if !yield(m.Statement.Match, m.Mode) {
+				return
+			}
+		}
+	}
 }
