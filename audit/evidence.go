@@ -201,7 +201,14 @@ func (e *evidence) readGame(b *BundleGame, want int) (*game, error) {
 	}
 	g.receipts = make([]receipt, len(b.Receipts))
 	errs := make([]error, len(b.Receipts))
-	forEach(len(b.Receipts), func(i int) { g.receipts[i], errs[i] = e.readReceipt(b.Receipts[i]) })
+	read := func(i int) { g.receipts[i], errs[i] = e.readReceipt(b.Receipts[i]) }
+	if e.bundle != nil {
+		forEach(len(b.Receipts), read)
+	} else { // the games of an archive keep all processors busy
+		for i := range b.Receipts {
+			read(i)
+		}
+	}
 	for i, err := range errs {
 		if err != nil {
 			return nil, fmt.Errorf("receipts[%d]: %w", i, err)
@@ -234,8 +241,9 @@ func (e *evidence) readReceipt(raw string) (receipt, error) {
 	if err != nil && !errors.Is(err, commitment.ErrSignature) {
 		return receipt{}, err
 	}
-	r := receipt{hash: commitment.Sum([]byte(n.Text)), unsigned: err}
-	r.Receipt, err = commitment.ParseReceipt([]byte(n.Text))
+	text := []byte(n.Text)
+	r := receipt{hash: commitment.Sum(text), unsigned: err}
+	r.Receipt, err = commitment.ParseReceipt(text)
 	return r, err
 }
 
