@@ -47,9 +47,10 @@ var graph = map[string][]string{
 	"internal/messages": {"rules"},
 	"internal/plays":    {"rules"},
 	"internal/selfplay": {"replay", "rules"},
+	"internal/unpack":   {"github.com/klauspost/compress/"},
 	"cmd/fairdice": {"", "api", "audit", "client", "client/", "commitment", "house", "internal/", "replay", "rules", "store", "store/", "translog", "translog/",
 		"github.com/spf13/", "github.com/google/uuid", "golang.org/x/mod/sumdb/"},
-	"cmd/verify": {"audit", "audit/", "replay", "replay/", "rules", "commitment", "translog", "client", "client/", "internal/board", "internal/messages", "internal/plays",
+	"cmd/verify": {"audit", "audit/", "replay", "replay/", "rules", "commitment", "translog", "client", "client/", "internal/board", "internal/messages", "internal/plays", "internal/unpack",
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "github.com/klauspost/compress/", "github.com/vbauerster/mpb/", "gonum.org/v1/gonum/stat/"},
 }
 
