@@ -43,11 +43,11 @@ type checkpoint struct {
 	raw string
 }
 
-// receipt is a receipt with what is wrong with its signature, nil if nothing.
+// receipt is a receipt whose signature has not been verified.
 type receipt struct {
 	commitment.Receipt
-	hash     commitment.Hash // of its text
-	unsigned error
+	hash commitment.Hash // of its text
+	note *note.Note
 }
 
 // element names one roll of a game: an element of a stream of a segment.
@@ -200,17 +200,8 @@ func (e *evidence) readGame(b *BundleGame, want int) (*game, error) {
 		g.events = append(g.events, ev)
 	}
 	g.receipts = make([]receipt, len(b.Receipts))
-	errs := make([]error, len(b.Receipts))
-	read := func(i int) { g.receipts[i], errs[i] = e.readReceipt(b.Receipts[i]) }
-	if e.bundle != nil {
-		forEach(len(b.Receipts), read)
-	} else { // the games of an archive keep all processors busy
-		for i := range b.Receipts {
-			read(i)
-		}
-	}
-	for i, err := range errs {
-		if err != nil {
+	for i, raw := range b.Receipts {
+		if g.receipts[i], err = readReceipt(raw); err != nil {
 			return nil, fmt.Errorf("receipts[%d]: %w", i, err)
 		}
 	}
@@ -224,25 +215,13 @@ func (e *evidence) readGame(b *BundleGame, want int) (*game, error) {
 	return g, nil
 }
 
-// readReceipt reads a receipt and, if that is wanted, verifies it under the
-// receipt key of the open in one go. Without an open there is no key to verify
-// it under.
-func (e *evidence) readReceipt(raw string) (receipt, error) {
-	if len(raw) > maxNote {
-		return receipt{}, fmt.Errorf("note of %d bytes, more than %d", len(raw), maxNote)
-	}
-	var n *note.Note
-	var err error
-	if e.receiptKey == nil || !e.signatures {
-		n, err = commitment.ParseNote(raw)
-	} else {
-		n, err = commitment.OpenNote(raw, e.receiptKey)
-	}
-	if err != nil && !errors.Is(err, commitment.ErrSignature) {
+func readReceipt(raw string) (receipt, error) {
+	n, err := commitment.ParseNote(raw)
+	if err != nil {
 		return receipt{}, err
 	}
 	text := []byte(n.Text)
-	r := receipt{hash: commitment.Sum(text), unsigned: err}
+	r := receipt{hash: commitment.Sum(text), note: n}
 	r.Receipt, err = commitment.ParseReceipt(text)
 	return r, err
 }

@@ -89,11 +89,11 @@ func OpenNote(signed string, v note.Verifier) (*note.Note, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n, verifyNote(n, v)
+	return n, VerifyNote(n, v)
 }
 
-// verifyNote moves the good lines of v to Sigs.
-func verifyNote(n *note.Note, v note.Verifier) error {
+// VerifyNote is the second half of OpenNote, for a note that ParseNote has read. It moves the good lines of v to Sigs.
+func VerifyNote(n *note.Note, v note.Verifier) error {
 	var others []note.Signature
 	for _, s := range n.UnverifiedSigs {
 		if s.Name != v.Name() || s.Hash != v.KeyHash() {

@@ -114,7 +114,7 @@ func OpenReceipt(signed, vkey string) (Receipt, error) {
 	if err != nil {
 		return Receipt{}, fmt.Errorf("open receipt: %w", err)
 	}
-	if err := verifyNote(n, v); err != nil {
+	if err := VerifyNote(n, v); err != nil {
 		return r, fmt.Errorf("open receipt: %w", err)
 	}
 	return r, nil
