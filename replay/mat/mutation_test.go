@@ -95,9 +95,9 @@ func TestMutations(t *testing.T) {
 	}
 	second := brute{short: short.Rules}
 	r := rand.New(rand.NewPCG(1, 2))
-	rounds := 50
+	rounds := 25
 	if testing.Short() {
-		rounds = 15
+		rounds = 8
 	}
 	for _, m := range mutations {
 		t.Run(m.name, func(t *testing.T) {
