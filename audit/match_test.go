@@ -28,14 +28,16 @@ func TestMatchAgreesWithBundle(t *testing.T) {
 				continue
 			}
 			trust := v.trust(t, c)
-			trust.Witnesses = nil
 			report := Verify([]byte(c.Bundle), trust)
 			if report.Verdict == Malformed || report.Match == "" || elsewhere[c.Name] != "" {
 				continue
 			}
 			compared++
 			t.Run(c.Name, func(t *testing.T) {
-				failed := matchFailures(t, b, trust, report.Match)
+				match, failed := asMatch(t, b, trust, report.Match)
+				if report.Verdict != Failed && (match.Level != report.Level || match.LevelNote != report.LevelNote) {
+					t.Errorf("level %s %q as a bundle, %s %q as a match of an archive", report.Level, report.LevelNote, match.Level, match.LevelNote)
+				}
 				want := []ID{}
 				for _, id := range report.Failed() {
 					if !slices.Contains(onlyBundle, id) {
@@ -54,9 +56,9 @@ func TestMatchAgreesWithBundle(t *testing.T) {
 	}
 }
 
-// matchFailures verifies a bundle's match the way an archive does, and lists
-// the checks that fail in report order.
-func matchFailures(t *testing.T, b *Bundle, trust Trust, match string) []ID {
+// asMatch verifies a bundle's match the way an archive does, and lists the
+// checks that fail in report order.
+func asMatch(t *testing.T, b *Bundle, trust Trust, match string) (MatchReport, []ID) {
 	t.Helper()
 	f := newFindings()
 	in := MatchInput{Match: match, File: &MatchFile{Match: match, Games: slices.Clone(b.Games)}, Archives: map[Hash]*commitment.Archive{}}
@@ -81,7 +83,27 @@ func matchFailures(t *testing.T, b *Bundle, trust Trust, match string) []ID {
 	// An archive leaves out what a game in progress has got so far.
 	ended := newLedger(entries).match(match)
 	in.File.Games = slices.DeleteFunc(in.File.Games, func(g BundleGame) bool { return ended.game(g.Game).end() == nil })
-	auditor := &Auditor{Trust: trust, Origin: b.Log.Origin, Signatures: true}
-	f.merge(auditor.Match(in).Checks)
-	return Report{Checks: f.list()}.Failed()
+	auditor := &Auditor{Trust: trust, Origin: b.Log.Origin, Signatures: true, Witnessed: witnessed(t, b, trust)}
+	report := auditor.Match(in)
+	f.merge(report.Checks)
+	return report, Report{Checks: f.list()}.Failed()
+}
+
+// witnessed reads the bundle's checkpoints as an archive's stored ones.
+func witnessed(t *testing.T, b *Bundle, trust Trust) Witnessed {
+	t.Helper()
+	points, err := trust.Checkpoints(b.Log.Key)
+	if err != nil {
+		return nil // another key is pinned
+	}
+	list := []string{b.Log.Checkpoint}
+	for _, e := range b.Log.Earlier {
+		list = append(list, e.Checkpoint)
+	}
+	for _, raw := range list {
+		if s, _, ok := points.Open("", raw); ok {
+			points.Believe(s)
+		}
+	}
+	return points.Witnessed()
 }
