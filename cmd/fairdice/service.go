@@ -89,7 +89,7 @@ func (s *service) prepare(ctx context.Context) (key string, err error) {
 }
 
 func (s *service) seal(ctx context.Context, tenant string) error {
-	for _, mode := range s.house.Modes() {
+	for _, mode := range house.Sealable() {
 		if err := s.house.TopUp(ctx, tenant, mode, s.config.sealed); err != nil {
 			return fmt.Errorf("seal first sequences of %s: %w", tenant, err)
 		}
