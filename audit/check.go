@@ -173,7 +173,7 @@ func (f *findings) list() []Check {
 		case f.passed[d.id]:
 			out = append(out, Check{ID: d.id, Status: Pass, Detail: d.passed})
 		case len(f.reasons[d.id]) == 0:
-			f.skip(d.id, 0, "nothing in the bundle to check")
+			f.skip(d.id, 0, "there is nothing to check")
 		}
 		out = append(out, f.reasons[d.id]...)
 	}

@@ -47,6 +47,12 @@ func (d *decoder) token() (jsontext.Token, bool) {
 	if err == nil {
 		return t, true
 	}
+	d.refuse(err)
+	return jsontext.Token{}, false
+}
+
+// refuse words an error of the JSON reader.
+func (d *decoder) refuse(err error) {
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		d.fail("the file ends too early")
@@ -55,7 +61,6 @@ func (d *decoder) token() (jsontext.Token, bool) {
 	default:
 		d.fail("not JSON")
 	}
-	return jsontext.Token{}, false
 }
 
 func (d *decoder) want(kind jsontext.Kind, what string) (jsontext.Token, bool) {
@@ -158,14 +163,27 @@ func (d *decoder) small() int {
 	return int(n)
 }
 
-func (d *decoder) hash() commitment.Hash {
-	s := d.text()
+// hash reads 64 lower-case hex digits. Most of a bundle is hashes, so they are
+// read from where they stand; only a string with escapes is unquoted first.
+func (d *decoder) hash() (h commitment.Hash) {
 	if d.err != nil {
-		return commitment.Hash{}
+		return h
 	}
-	h, err := commitment.ParseHash(s)
+	if k := d.dec.PeekKind(); k != '"' {
+		d.want('"', "a string")
+		return h
+	}
+	raw, err := d.dec.ReadValue()
 	if err != nil {
-		d.fail("%q is not a hash of 64 lower-case hex digits", clip(s))
+		d.refuse(err)
+		return h
+	}
+	digits := raw[1 : len(raw)-1]
+	if bytes.IndexByte(digits, '\\') >= 0 {
+		digits, _ = jsontext.AppendUnquote(nil, raw) // ReadValue has checked it
+	}
+	if err := h.UnmarshalText(digits); err != nil {
+		d.fail("%q is not a hash of 64 lower-case hex digits", clip(string(digits)))
 	}
 	return h
 }
@@ -183,7 +201,7 @@ func (d *decoder) stream() commitment.Stream {
 }
 
 func (d *decoder) path() []commitment.Hash {
-	var out []commitment.Hash
+	out := make([]commitment.Hash, 0, 12) // enough for a roll tree of the default size
 	d.array(func() {
 		if len(out) == maxPath {
 			d.fail("more than %d hashes in a proof", maxPath)

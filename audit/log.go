@@ -1,8 +1,10 @@
 package audit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"golang.org/x/mod/sumdb/note"
@@ -156,14 +158,7 @@ func (e *evidence) checkWitnesses(f *findings, t Trust, usable func(int) bool) {
 	if !met(policies, times[0], nil) {
 		f.fail(LogWitness, 0, 0, "the checkpoint: "+errQuorum.Error())
 	}
-	e.witnessed = e.roundsWitnessed(func(index uint64, limit int64) bool {
-		for i, c := range e.all() {
-			if usable(i) && c.Size > int64(index) && met(policies, times[i], &limit) {
-				return true
-			}
-		}
-		return false
-	})
+	e.witnessed = e.roundsWitnessed(quorums(policies, e.all(), times, usable))
 }
 
 var errQuorum = errors.New("the quorum of witnesses is not met")
@@ -185,9 +180,43 @@ func met(policies []*translog.Policy, times []map[string]int64, limit *int64) bo
 	return true
 }
 
+// quorum is a state of the log and the moment by which it had met the policy.
+type quorum struct {
+	size int64
+	by   int64 // seconds since 1970
+}
+
+// quorums lists the usable checkpoints that ever met the policy, from the
+// smallest; by is the earliest moment of all that are at least as large, since
+// a larger log contains what the smaller one did.
+func quorums(policies []*translog.Policy, all []checkpoint, times [][]map[string]int64, usable func(int) bool) []quorum {
+	var list []quorum
+	for i, c := range all {
+		if !usable(i) {
+			continue
+		}
+		var moments []int64
+		for _, by := range times[i] {
+			moments = slices.AppendSeq(moments, maps.Values(by))
+		}
+		slices.Sort(moments)
+		for _, t := range moments {
+			if met(policies, times[i], &t) {
+				list = append(list, quorum{c.Size, t})
+				break
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b quorum) int { return cmp.Compare(a.size, b.size) })
+	for i := len(list) - 2; i >= 0; i-- {
+		list[i].by = min(list[i].by, list[i+1].by)
+	}
+	return list
+}
+
 // roundsWitnessed asks of every deal whether a checkpoint with its assign was
-// cosigned before its round came out.
-func (e *evidence) roundsWitnessed(cosigned func(index uint64, limit int64) bool) bool {
+// cosigned before its round came out (C8).
+func (e *evidence) roundsWitnessed(list []quorum) bool {
 	if e.open == nil || !e.open.Beacon {
 		return false
 	}
@@ -198,8 +227,9 @@ func (e *evidence) roundsWitnessed(cosigned func(index uint64, limit int64) bool
 				continue
 			}
 			deals++
-			at, ok := roundTime(s.assign.S)
-			if !ok || !cosigned(s.assign.index, at.Unix()) {
+			round, ok := roundTime(s.assign.S)
+			first, _ := slices.BinarySearchFunc(list, int64(s.assign.index)+1, func(q quorum, size int64) int { return cmp.Compare(q.size, size) })
+			if !ok || first == len(list) || list[first].by > round.Unix() {
 				return false
 			}
 		}

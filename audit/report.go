@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"fairdice/replay"
 )
@@ -42,6 +43,7 @@ type Report struct {
 	Mode      string        `json:"mode"`
 	Checks    []Check       `json:"checks"`
 	Games     []GameSummary `json:"games"`
+	Overdue   []string      `json:"overdue"`   // sequences that missed a deadline (PROTOCOL.md §7)
 	Says      []string      `json:"says"`      // what lowers or qualifies the proof, one word each (C20)
 	Sentences []string      `json:"sentences"` // the verdict in plain words
 	Faults    []Fault       `json:"faults"`    // record lines that the rules refuse
@@ -109,6 +111,9 @@ func (e *evidence) sentences(f *findings, t Trust, r *Report) []string {
 	if !t.pinned() {
 		out = append(out, "Self-consistent only: no log key or policy was given, and the key inside a bundle proves nothing. Whoever made the file could have made all of it.")
 	} else if r.Verdict != Failed {
+		if r.Verdict == Incomplete {
+			out = append(out, "What it proves once everything is there:")
+		}
 		out = append(out, levelSentences[r.Level])
 		switch r.LevelNote {
 		case NoteDeclared:
@@ -122,7 +127,27 @@ func (e *evidence) sentences(f *findings, t Trust, r *Report) []string {
 	for _, s := range r.Says {
 		out = append(out, saysSentences[s])
 	}
+	for _, id := range r.Overdue {
+		out = append(out, "Sequence "+id+" is overdue: its game was not ended within 72 hours, or it was not assigned within 90 days. That is no fault of the dice, but every audit shows it.")
+	}
 	return append(out, e.claims()...)
+}
+
+// overdue lists the sequences that missed a deadline. What has not happened yet
+// is judged at now, or at the time of the last statement if now is not known.
+func (e *evidence) overdue(now time.Time) []string {
+	if now.IsZero() {
+		for _, en := range e.ledger.entries {
+			now = en.statement.When() // in log order: the last one stays
+		}
+	}
+	late := []string{}
+	for _, q := range e.ledger.sequences(newFindings(), now) {
+		if q.Overdue {
+			late = append(late, q.Sequence)
+		}
+	}
+	return late
 }
 
 var saysSentences = map[string]string{

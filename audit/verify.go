@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"time"
+
 	"fairdice/commitment"
 	"fairdice/rules"
 	"fairdice/translog"
@@ -13,6 +15,7 @@ type Trust struct {
 	Witnesses []string          // further witness keys, every one of which must have cosigned
 	MyAnchor  *commitment.Hash  // the reader's own anchor
 	Rules     map[string][]Hash // hashes of the known rules versions; nil: BuiltInRules
+	Now       time.Time         // when deadlines are judged that nothing has met; zero: at the last statement
 }
 
 // Hash is the hash of the protocol, so that callers who build a Trust need no
@@ -49,7 +52,7 @@ func Verify(data []byte, t Trust) Report {
 	}
 	f := newFindings()
 	f.pass(Format)
-	r := Report{Games: []GameSummary{}, Says: []string{}, Faults: []Fault{}}
+	r := Report{Games: []GameSummary{}, Overdue: []string{}, Says: []string{}, Faults: []Fault{}}
 	e.checkLog(f, t)
 	e.checkBundleOrder(f)
 	f.skip(AssignLowest, 0, "a bundle cannot show it; the whole log can")
@@ -73,7 +76,7 @@ func Verify(data []byte, t Trust) Report {
 	e.checkLevel(f, t, &r)
 
 	r.Match, r.Variant, r.Mode = e.open.Match, e.open.Variant, e.open.Mode.String()
-	r.Says = e.says()
+	r.Says, r.Overdue = e.says(), e.overdue(t.Now)
 	for _, g := range e.games {
 		r.Games = append(r.Games, g.summary())
 		f.incomplete = f.incomplete || g.log.end() == nil // C17
@@ -125,7 +128,7 @@ func Refuse(err error) Report {
 		f.skip(d.id, 0, "the file is malformed")
 	}
 	return Report{
-		Verdict: Malformed, Checks: f.list(), Games: []GameSummary{}, Says: []string{}, Faults: []Fault{},
+		Verdict: Malformed, Checks: f.list(), Games: []GameSummary{}, Overdue: []string{}, Says: []string{}, Faults: []Fault{},
 		Sentences: []string{"The file is not a bundle: " + err.Error() + "."},
 	}
 }

@@ -19,29 +19,45 @@ func Apply(st State, e Event) (State, error) {
 
 // Apply is [Apply] with the caller's generator, for long replays. It keeps nothing of e.
 func (st State) Apply(gen *rules.Generator, e Event) (State, error) {
-	var refusal *Refusal
+	refusal := st.apply(gen, e)
+	if refusal == nil {
+		return st, nil
+	}
+	if refusal.Message == "" {
+		refusal.Message = refusal.Illegal.Error()
+	}
+	return refusal.State, refusal
+}
+
+// Try is [State.Apply] for callers that have several readings of one line: it says whether an event can follow, and not why not, which
+// would cost more than the replay itself.
+func (st State) Try(gen *rules.Generator, e Event) (State, bool) {
+	if refusal := st.apply(gen, e); refusal != nil {
+		return refusal.State, false
+	}
+	return st, true
+}
+
+// apply makes the transition in place. After a refusal the state is the refusal's. The message of an illegal move is left to the caller.
+func (st *State) apply(gen *rules.Generator, e Event) *Refusal {
 	switch e.Kind {
 	case Opening:
-		refusal = st.open(e)
+		return st.open(e)
 	case Roll:
-		refusal = st.roll(e)
+		return st.roll(e)
 	case Move:
-		refusal = st.move(gen, e)
+		return st.move(gen, e)
 	case Double, Take, Drop, Beaver, Raccoon:
-		refusal = st.turnCube(e)
+		return st.turnCube(e)
 	case Resign:
-		refusal = st.resign(e)
+		return st.resign(e)
 	case Timeout:
-		refusal = st.timeout(e)
+		return st.timeout(e)
 	case End:
-		refusal = st.end(e)
+		return st.end(e)
 	default:
-		refusal = st.refuse(e, CheckFormat, "unknown-event", "no such event")
+		return st.refuse(e, CheckFormat, "unknown-event", "no such event")
 	}
-	if refusal != nil {
-		return refusal.State, refusal
-	}
-	return st, nil
 }
 
 func (st *State) open(e Event) *Refusal {
@@ -116,13 +132,16 @@ func (st *State) move(gen *rules.Generator, e Event) *Refusal {
 	return nil
 }
 
+// refuseSteps refuses a play. Its message, which lists what would have been legal, is left to [State.Apply].
 func (st *State) refuseSteps(e Event, err error) *Refusal {
-	refusal := st.refuse(e, CheckMoves, "illegal", "%v", err)
-	if illegal, ok := errors.AsType[*rules.IllegalError](err); ok {
-		refusal.Illegal, refusal.Code = illegal, string(illegal.Code)
-		if illegal.Forced() {
-			refusal.Check = CheckForced
-		}
+	illegal, ok := errors.AsType[*rules.IllegalError](err)
+	if !ok {
+		return st.refuse(e, CheckMoves, "illegal", "%v", err)
+	}
+	refusal := st.refuse(e, CheckMoves, string(illegal.Code), "")
+	refusal.Illegal = illegal
+	if illegal.Forced() {
+		refusal.Check = CheckForced
 	}
 	return refusal
 }

@@ -43,19 +43,34 @@ func (r Result) String() string {
 
 // marsCounts reports whether a mars pays more than an ordinary win, and so does a koks where the variant has it (RULES.md §7:
 // none pays 1 in a single game but not in a series; jacoby needs an accepted double; unborne and reverse never add).
-func (st State) marsCounts() bool {
-	o := st.setting.Options
+func (s Setting) marsCounts(doubled bool) bool {
+	o := s.Options
 	switch {
-	case o.Stake == StakeUnborne || st.setting.Reversed():
+	case o.Stake == StakeUnborne || s.Reversed():
 		return false
 	case o.Raise == RaiseJacoby:
-		return st.accepted
+		return doubled
 	case o.Raise == RaiseNone:
 		return o.Series.counted()
 	default:
 		return true
 	}
 }
+
+// Worth returns the points of a game that was played to its end: level is 1 oin or single, 2 mars, 3 koks by the position, unborne the
+// checkers the loser has not borne off, doubled whether a double was accepted.
+func (s Setting) Worth(level uint8, unborne int, cube int64, doubled bool) int64 {
+	switch {
+	case s.Options.Stake == StakeUnborne:
+		return int64(unborne) * cube
+	case s.marsCounts(doubled):
+		return int64(level) * cube
+	default:
+		return cube
+	}
+}
+
+func (st State) marsCounts() bool { return st.setting.marsCounts(st.accepted) }
 
 // borneOff returns how many checkers a seat has borne off, 0 before colours are drawn.
 func (st State) borneOff(s Seat) int {
@@ -66,14 +81,14 @@ func (st State) borneOff(s Seat) int {
 }
 
 // unborne returns how many checkers a seat still has to bear off.
-func (st State) unborne(s Seat) int64 {
-	return int64(st.setting.Variant.Rules.Checkers() - st.borneOff(s))
+func (st State) unborne(s Seat) int {
+	return st.setting.Variant.Rules.Checkers() - st.borneOff(s)
 }
 
-// lost returns the result of a game that loser loses for level times the cube.
+// lost returns the result of a game that loser gives up for level times the cube.
 func (st State) lost(loser Seat, level int64, why Why) Result {
 	if st.setting.Options.Stake == StakeUnborne {
-		level = st.unborne(loser)
+		level = int64(st.unborne(loser))
 	}
 	return Result{Seat: loser.Other(), Points: level * st.cube, Why: why}
 }
@@ -91,11 +106,8 @@ func (st State) finished() Result {
 	if st.setting.Reversed() {
 		winner = winner.Other()
 	}
-	level := int64(1)
-	if st.marsCounts() {
-		level = int64(out.Level)
-	}
-	return st.lost(winner.Other(), level, why)
+	points := st.setting.Worth(out.Level, st.unborne(winner.Other()), st.cube, st.accepted)
+	return Result{Seat: winner, Points: points, Why: why}
 }
 
 // resignLimit returns the most a seat may give up, times the cube (RULES.md §7).

@@ -56,18 +56,18 @@ func lookup(t testing.TB, id string) rules.Variant {
 }
 
 type gameVector struct {
-	Variant       string
-	Options       optionsVector
-	CrawfordGame  bool `json:"crawford_game"`
-	Lines, Due    []string
-	Final         json.RawMessage
-	Result        []any
-	Why           string
-	Category      string
-	FirstIllegal  int `json:"first_illegal"`
-	Winner        string
-	Cube          int64
-	DoubleAllowed bool `json:"double_accepted"`
+	Variant      string
+	Options      optionsVector
+	CrawfordGame bool `json:"crawford_game"`
+	Lines, Due   []string
+	Final        json.RawMessage
+	Result       []any
+	Why          string
+	Category     string
+	FirstIllegal int `json:"first_illegal"`
+	Winner       string
+	Cube         int64
+	DoubleTaken  bool `json:"double_accepted"`
 }
 
 func (g gameVector) setting(t testing.TB) replay.Setting {
@@ -189,6 +189,38 @@ func TestRecordsUnderOtherOptions(t *testing.T) {
 			continue
 		}
 		checkResult(t, out.Last, g)
+	}
+}
+
+func TestFinals(t *testing.T) {
+	var file struct {
+		Finals []struct {
+			gameVector
+			Position json.RawMessage
+			Points   int64
+		}
+	}
+	load(t, "rules/results.json.gz", &file)
+	for i, f := range file.Finals {
+		setting := f.setting(t)
+		p, err := rules.ParsePosition(setting.Variant.Rules, positionText(t, f.Position))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The colour that finished first; in a reversed game it has lost.
+		first := rules.White
+		if p.Off(rules.Black) == setting.Variant.Rules.Checkers() {
+			first = rules.Black
+		}
+		if (first.String() == f.Winner) == setting.Reversed() {
+			t.Fatalf("final %d: %s has finished, and %s is said to have won", i, first, f.Winner)
+		}
+		behind := first.Other()
+		level := setting.Variant.Rules.Level(p, behind)
+		got := setting.Worth(level, setting.Variant.Rules.Checkers()-p.Off(behind), f.Cube, f.DoubleTaken)
+		if got != f.Points {
+			t.Errorf("final %d (%s, %v): worth %d, want %d", i, f.Variant, f.Options, got, f.Points)
+		}
 	}
 }
 

@@ -67,9 +67,23 @@ func (br *barrier) locked(occ uint32) bool {
 	return br.lock != 0 && onEnemyPath(occ)&br.lock == br.lock
 }
 
-// quiet reports that no arrangement inside reach can break any rule about blocks, so that none need be tested.
-func (br *barrier) quiet(reach uint32) bool {
-	return !(br.six && br.blocks(reach)) && !(br.start && reach>>1&startQuarter == startQuarter) && !br.locked(reach)
+// quiet reports that no steps steps from occ, all of them inside reach, can break any rule about blocks, so that none
+// need be tested.
+func (br *barrier) quiet(occ, reach uint32, steps int) bool {
+	if br.start && reach>>1&startQuarter == startQuarter || br.locked(reach) {
+		return false
+	}
+	if !br.six || !br.blocks(reach) {
+		return true
+	}
+	// A step fills one point at most, so a block needs the others to be held now.
+	held, open := onEnemyPath(occ)>>br.from, onEnemyPath(reach)>>br.from
+	for ; open != 0; held, open = held>>1, open>>1 {
+		if open&startQuarter == startQuarter && bits.OnesCount32(held&startQuarter)+steps >= 6 {
+			return false
+		}
+	}
+	return true
 }
 
 // stepBreaks reports that a step to these slots, from a position that is locked or not, is forbidden by itself.

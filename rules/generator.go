@@ -1,5 +1,10 @@
 package rules
 
+import (
+	"math/bits"
+	"slices"
+)
+
 // Generator lists and judges the plays of a stage. The zero value is ready; it keeps its buffers, so a warm one
 // allocates nothing. It is not for concurrent use.
 type Generator struct {
@@ -73,8 +78,11 @@ func (g *Generator) begin(r Rules, p Position, s Stage) {
 	g.limit, g.taken = r.HeadLimit(p, s), int(s.HeadTaken)
 	g.headed = r.Head.limits()
 	g.tight = r.HomeMoves.restricted()
-	g.barrier = r.Barrier.ready(n, r.Array.checkers())
-	g.walls = r.Barrier.restricts() && !g.barrier.quiet(n.reach(s))
+	g.walls, g.barrier = false, barrier{}
+	if r.Barrier.restricts() {
+		g.barrier = r.Barrier.ready(n, r.Array.checkers())
+		g.walls = !g.barrier.quiet(n.occ, n.reach(s), s.Len())
+	}
 	g.plain = !g.walls && !g.pins
 	g.wasLock = g.walls && g.barrier.locked(n.occ)
 	g.waived = false
@@ -128,26 +136,28 @@ func (g *Generator) emit(n *node) {
 	g.ends = append(g.ends, n.position(g.mover, g.rules.Route))
 }
 
-// emitStep appends the end of a plain last step without making it on a node first.
-func (g *Generator) emitStep(n *node, f, t uint) {
-	if len(g.ends) == cap(g.ends) {
-		g.ends = append(g.ends, Position{})
-	} else {
-		g.ends = g.ends[:len(g.ends)+1]
+// emitSteps appends the ends of plain last steps by die d from each of the sources, without making them on a node.
+func (g *Generator) emitSteps(n *node, sources uint32, d uint) {
+	count, more := len(g.ends), bits.OnesCount32(sources)
+	g.ends = slices.Grow(g.ends, more)[:count+more]
+	ends := g.ends[count:]
+	me, route := g.mover&1, g.rules.Route
+	own0, own1, opp0, opp1 := n.own[0], n.own[1], n.opp[0], n.opp[1]
+	for i := range ends {
+		f := lowest(sources)
+		sources &= sources - 1
+		t := landing(f, d)
+		from, to := &places[f&31], &places[t&31]
+		p := &ends[i]
+		p.route = route
+		p.sides[me] = side{own0 - from[0] + to[0], own1 - from[1] + to[1]}
+		if n.blot>>t&1 == 0 {
+			p.sides[me^1] = side{opp0, opp1}
+		} else {
+			hit := &places[(offSlot-t)&31]
+			p.sides[me^1] = side{opp0 - hit[0] + places[barSlot][0], opp1 - hit[1]}
+		}
 	}
-	p := &g.ends[len(g.ends)-1]
-	p.route = g.rules.Route
-	from, to := &places[f], &places[t]
-	own, opp := &p.sides[g.mover&1], &p.sides[g.mover&1^1]
-	own[0] = n.own[0] - from[0] + to[0]
-	own[1] = n.own[1] - from[1] + to[1]
-	opp0, opp1 := n.opp[0], n.opp[1]
-	if n.blot>>t&1 != 0 {
-		hit := &places[offSlot-t]
-		opp0 += places[barSlot][0] - hit[0]
-		opp1 -= hit[1]
-	}
-	opp[0], opp[1] = opp0, opp1
 }
 
 // emitNew appends an end unless it is there already, and returns all ends.

@@ -30,6 +30,11 @@ func TestRandomGamesEnd(t *testing.T) {
 					t.Fatalf("no end after %d transitions: %s", n, g.Position())
 				}
 				before := g
+				if g.Due() == rules.DueStage {
+					if err := r.CheckStage(g.Stage()); err != nil {
+						t.Fatal(err)
+					}
+				}
 				g = advance(t, g, &gen, rng)
 				p := g.Position()
 				// Checkers are conserved, and what is reached can be proved possible.
@@ -264,6 +269,32 @@ func TestPips(t *testing.T) {
 	for id, want := range map[string]int{"short": 167, "nackgammon": 194, "hyper": 69, "plakoto": 360, "long-classic": 360, "tbilisi": 162} {
 		if got := lookup(t, id).Start().Pips(rules.White); got != want {
 			t.Errorf("%s: %d pips at the start, want %d", id, got, want)
+		}
+	}
+}
+
+// TestGeneratorForgets: a generator that served one variant judges the next as a new one does, errors included.
+func TestGeneratorForgets(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	variants := rules.Variants()
+	var used rules.Generator
+	for range 3000 {
+		r := variants[rng.IntN(len(variants))].Rules
+		p, ok := arranged(r, rng)
+		if !ok {
+			continue
+		}
+		s := anyStage(r, rng)
+		var fresh rules.Generator
+		list := fresh.List(r, p, s)
+		steps := scribble(r, p, s, list, rng)
+		end, ending, err := used.Play(r, p, s, steps)
+		wantEnd, wantEnding, wantErr := fresh.Play(r, p, s, steps)
+		if end != wantEnd || ending != wantEnding || (err == nil) != (wantErr == nil) {
+			t.Fatalf("%s %s: %s %v, want %s %v", p, r.FormatSteps(s.Mover, steps), end, err, wantEnd, wantErr)
+		}
+		if err != nil && err.Error() != wantErr.Error() {
+			t.Fatalf("%v, want %v", err, wantErr)
 		}
 	}
 }

@@ -48,11 +48,12 @@ func landing(f, d uint) uint { return min(f+d, offSlot) }
 
 // move makes a legal step from slot f to slot t and reports whether it hit or pinned.
 func (g *Generator) move(n *node, f, t uint) (contact bool) {
-	n.own.remove(f)
-	n.own.add(t)
-	if n.own.count(f) == 0 {
+	from, to := &places[f&31], &places[t&31]
+	n.own[0] += to[0] - from[0]
+	n.own[1] += to[1] - from[1]
+	if n.own[0]&(15*from[0])|n.own[1]&(15*from[1]) == 0 {
 		n.occ &^= 1 << f
-		if n.opp[1]>>(pinShift+24-f)&1 != 0 && f != barSlot {
+		if g.pins && n.opp[1]>>(pinShift+24-f)&1 != 0 {
 			n.opp[1] &^= 1 << (pinShift + 24 - f) // the pinner leaves
 			n.blot |= 1 << f
 		}
@@ -69,17 +70,24 @@ func (g *Generator) move(n *node, f, t uint) (contact bool) {
 		n.opp[1] |= 1 << (pinShift + 24 - t)
 		return true
 	}
-	n.opp.remove(offSlot - t)
-	n.opp.add(barSlot)
+	hit := &places[offSlot-t]
+	n.opp[0] += places[barSlot][0] - hit[0]
+	n.opp[1] -= hit[1]
 	return true
 }
 
-// reach returns every slot the mover could occupy at some moment of the stage, blind to what stands in the way.
+// reach returns every slot the mover could occupy at some moment of the stage, each step by itself taken as legal
+// wherever the landing is open.
 func (n *node) reach(s Stage) uint32 {
-	occ := n.occ
-	if s.mixed() {
-		return occ | occ<<s.Dice[0] | occ<<s.Dice[1] | occ<<(s.Dice[0]+s.Dice[1])
+	slots := n.occ
+	for range s.Len() {
+		next := slots
+		for _, d := range s.Dice {
+			if d != 0 {
+				next |= slots << d &^ n.wall
+			}
+		}
+		slots = next
 	}
-	d := s.Dice[0]
-	return occ | occ<<d | occ<<(2*d) | occ<<(3*d) | occ<<(4*d)
+	return slots
 }

@@ -16,14 +16,12 @@ func (g *Generator) walkEqual(d uint, n int) int {
 func (g *Generator) descend(at *node, d uint, n, depth int, best *int, allowed uint32) {
 	if depth < n {
 		m := g.sources(at, d) & allowed
-		if depth == n-1 && g.plain {
-			if m != 0 && *best < n {
+		if depth == n-1 && g.plain && m != 0 {
+			if *best < n {
 				*best, g.ends = n, g.ends[:0]
 			}
-			for ; m != 0; m &= m - 1 {
-				f := lowest(m)
-				g.emitStep(at, f, landing(f, d))
-			}
+			g.emitSteps(at, m, d)
+			return
 		}
 		for ; m != 0; m &= m - 1 {
 			f := lowest(m)
@@ -43,38 +41,44 @@ func (g *Generator) descend(at *node, d uint, n, depth int, best *int, allowed u
 }
 
 // walkMixed lists the ends of two different dice and returns K. Both orders are walked; an end that the other order,
-// or another pair of steps, reaches as well is recognised by its steps instead of being looked up.
+// or another pair of steps, reaches as well is recognised by its steps instead of being looked up. Only around
+// bearing off, where one die does another's work, are ends compared.
 func (g *Generator) walkMixed(a, b uint) int {
 	start := &g.start
 	bar := start.own.count(barSlot)
+	outside := start.occ & outsideSlots
+	far := outside&(outside-1) != 0 // two points outside the home: no checker can be borne off in this stage
 	firstA, firstB := g.sources(start, a), g.sources(start, b)
+	mid := &g.stack[0]
 	for m := firstA; m != 0; m &= m - 1 {
 		f := lowest(m)
-		mid := *start
-		g.move(&mid, f, landing(f, a))
-		for k := g.sources(&mid, b); k != 0; k &= k - 1 {
-			t := lowest(k)
-			// f by a and t by b, where t's checker lands on f, displace the same as t alone by a and then b.
-			if t+b == f && t != barSlot && firstA>>t&1 != 0 && g.sameThrough(t+a) {
-				continue
-			}
-			g.second(&mid, t, landing(t, b), f+a >= offSlot || t+b >= offSlot)
+		*mid = *start
+		g.move(mid, f, landing(f, a))
+		seconds := g.sources(mid, b)
+		if t := f - b; f > b && firstA>>t&1 != 0 && g.sameThrough(t+a) {
+			// f by a, then t by b onto f, displace the same as t alone by a and then b.
+			seconds &^= 1 << t
 		}
+		g.second(mid, seconds, b, !far)
 	}
-	if bar < 2 { // with two on the bar both dice enter, in either order
-		for m := firstB; m != 0; m &= m - 1 {
-			t := lowest(m)
-			mid := *start
-			g.move(&mid, t, landing(t, b))
-			for k := g.sources(&mid, a); k != 0; k &= k - 1 {
-				f := lowest(k)
-				off := f+a >= offSlot || t+b >= offSlot
-				if !off && g.foundOtherWay(firstA, f, t, a, b) {
-					continue
+	for m := firstB; m != 0 && bar < 2; m &= m - 1 { // with two on the bar both dice enter, in either order
+		t := lowest(m)
+		if far && bar == 0 && g.foundOtherWay(firstA, t+b, t, a, b) {
+			continue
+		}
+		*mid = *start
+		g.move(mid, t, landing(t, b))
+		seconds := g.sources(mid, a)
+		if far && bar == 0 {
+			seconds &= 1 << (t + b) // steps of two checkers were found with a first
+		} else {
+			for k := seconds; k != 0; k &= k - 1 {
+				if f := lowest(k); f+a < offSlot && t+b < offSlot && g.foundOtherWay(firstA, f, t, a, b) {
+					seconds &^= 1 << f
 				}
-				g.second(&mid, f, landing(f, a), off)
 			}
 		}
+		g.second(mid, seconds, a, !far)
 	}
 	if len(g.ends) > 0 {
 		return 2
@@ -110,20 +114,24 @@ func (g *Generator) foundOtherWay(firstA uint32, f, t, a, b uint) bool {
 	return firstA>>t&1 != 0 && t+a < offSlot && g.sameThrough(t+a) && g.sameThrough(f)
 }
 
-// second makes the second step and records the end if the stage may end there.
-func (g *Generator) second(mid *node, f, t uint, lookUp bool) {
-	if g.plain && !lookUp {
-		g.emitStep(mid, f, t)
+// second makes the second step by die d from each of the sources and records the ends that are allowed.
+func (g *Generator) second(mid *node, sources uint32, d uint, compare bool) {
+	if g.plain && !compare {
+		g.emitSteps(mid, sources, d)
 		return
 	}
-	end := *mid
-	g.move(&end, f, t)
-	switch {
-	case !g.mayEnd(&end):
-	case lookUp:
-		g.emitNew(&end)
-	default:
-		g.emit(&end)
+	for m := sources; m != 0; m &= m - 1 {
+		f := lowest(m)
+		end := &g.stack[1]
+		*end = *mid
+		g.move(end, f, landing(f, d))
+		switch {
+		case !g.mayEnd(end):
+		case compare:
+			g.emitNew(end)
+		default:
+			g.emit(end)
+		}
 	}
 }
 

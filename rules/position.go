@@ -51,7 +51,7 @@ func (p Position) String() string {
 	b = p.appendSide(b, White)
 	b = append(b, " | "...)
 	b = p.appendSide(b, Black)
-	return strings.Trim(string(b), " ")
+	return string(b)
 }
 
 func (p Position) appendSide(b []byte, c Color) []byte {

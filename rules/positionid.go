@@ -2,6 +2,7 @@ package rules
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 )
 
@@ -41,6 +42,9 @@ func (r Rules) ParsePositionID(id string, onRoll Color) (Position, error) {
 		return Position{}, fmt.Errorf("parse position id: %d characters, want %d", len(id), positionIDChars)
 	}
 	key, err := base64.RawStdEncoding.Strict().DecodeString(id)
+	if err == nil && len(key) != positionIDBytes {
+		err = errors.New("line breaks in it") // which the decoder skips
+	}
 	if err != nil {
 		return Position{}, fmt.Errorf("parse position id %q: %w", id, err)
 	}
@@ -70,7 +74,7 @@ func (r Rules) ParsePositionID(id string, onRoll Color) (Position, error) {
 			return Position{}, fmt.Errorf("parse position id %q: checkers follow the last point", id)
 		}
 	}
-	p, err := r.Position(s)
+	p, err := r.placed(s)
 	if err != nil {
 		return Position{}, fmt.Errorf("parse position id %q: %w", id, err)
 	}

@@ -75,6 +75,17 @@ func (r Rules) Position(s Setup) (Position, error) {
 	return p, nil
 }
 
+// placed proves a setup that was read from placed checkers alone, the rest counted as borne off. It words
+// a surplus of checkers as what it is, not as a negative number of borne-off ones.
+func (r Rules) placed(s Setup) (Position, error) {
+	for c, off := range s.Off {
+		if off < 0 {
+			return Position{}, fmt.Errorf("%s has %d checkers, want at most %d", Color(c), r.Checkers()-off, r.Checkers())
+		}
+	}
+	return r.Position(s)
+}
+
 // Setup returns the position as an arrangement that can be edited.
 func (p Position) Setup() Setup {
 	var s Setup

@@ -17,7 +17,7 @@ import (
 	"fairdice/rules"
 )
 
-var perft3 = flag.Bool("perft3", false, "count the short games to depth 3 (some minutes)")
+var perft3 = flag.Bool("perft3", false, "count the short games to depth 3 (some ten seconds)")
 
 // readTable splits a tab-separated file into rows without its heading.
 func readTable(t testing.TB, path string) [][]string {

@@ -22,13 +22,10 @@ const (
 
 func (s *side) count(slot uint) uint { return uint(s[slot>>4]>>(slot&15*4)) & 15 }
 
-func (s *side) add(slot uint)    { s[slot>>4] += 1 << (slot & 15 * 4) }
-func (s *side) remove(slot uint) { s[slot>>4] -= 1 << (slot & 15 * 4) }
-
 // places has one checker on each slot.
 var places = func() (p [32]side) {
 	for slot := range uint(offSlot + 1) {
-		p[slot].add(slot)
+		p[slot][slot>>4] = 1 << (slot & 15 * 4)
 	}
 	return p
 }()

@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"fairdice/rules"
@@ -97,6 +98,66 @@ func FuzzParseStep(f *testing.F) {
 			_ = err.Error()
 		}
 	})
+}
+
+func FuzzParseXGID(f *testing.F) {
+	f.Add("XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10")
+	f.Add("XGID=-b----E-C---eE---c-e----B-:1:-1:-1:63:2:3:1:7:10")
+	f.Add("XGID=aB----E-C---eE---c-d----A-:0:0:1:D:0:0:3:0:10")
+	r := lookup(f, "short")
+	f.Fuzz(func(t *testing.T, text string) {
+		x, err := r.ParseXGID(text)
+		if err != nil {
+			return
+		}
+		if again := x.String(); again != text {
+			t.Fatalf("%q is written back as %q", text, again)
+		}
+	})
+}
+
+func TestXGID(t *testing.T) {
+	r := lookup(t, "short")
+	const start = "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10"
+	x, err := r.ParseXGID(start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.Position != r.Start() || x.OnRoll != rules.White || x.Dice != (rules.Dice{}) || x.MaxCube != 10 {
+		t.Errorf("start: %+v", x)
+	}
+	x, err = r.ParseXGID("XGID=aA----E-C---eE---c-d----A-:2:-1:-1:63:2:3:1:7:10")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := x.Position.String(), "1:1 6:5 8:3 13:5 24:1 | 6:4 8:3 13:5 bar:1 off:2"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if x.Cube != 2 || x.Owner != -1 || x.OnRoll != rules.Black || x.Dice != (rules.Dice{A: 6, B: 3}) || x.Score != [2]int{2, 3} || x.Flags != 1 || x.Length != 7 {
+		t.Errorf("got %+v", x)
+	}
+	bad := map[string]string{
+		"":          "want XGID=",
+		start[5:]:   "want XGID=",
+		start + ":": "11 fields",
+		"XGID=-b----E-C---eE---c-e----B:0:0:1:00:0:0:0:0:10":  "25 places",
+		"XGID=-b----E-C---eE---c-e---?B-:0:0:1:00:0:0:0:0:10": "place 23",
+		"XGID=-b----E-C---eE---c-e----C-:0:0:1:00:0:0:0:0:10": "white has 16 checkers",
+		"XGID=Bb----E-C---eE---c-e------:0:0:1:00:0:0:0:0:10": "place 0",
+		"XGID=-b----E-C---eE---c-e----B-:0:2:1:00:0:0:0:0:10": "cube owner",
+		"XGID=-b----E-C---eE---c-e----B-:0:0:0:00:0:0:0:0:10": "turn",
+		"XGID=-b----E-C---eE---c-e----B-:0:0:1:70:0:0:0:0:10": "dice",
+		"XGID=-b----E-C---eE---c-e----B-:01:0:1:00:0:0:0:0:9": "cube",
+		"XGID=-b----E-C---eE---c-e----B-:0:0:1:00:-1:0:0:0:9": "score",
+	}
+	for text, want := range bad {
+		if _, err := r.ParseXGID(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	if _, err := lookup(t, "plakoto").ParseXGID(start); err == nil {
+		t.Error("an XGID without a bar")
+	}
 }
 
 func FuzzParsePositionID(f *testing.F) {

@@ -157,7 +157,7 @@ func (d *demo) play(ctx context.Context, c *client.Client, logKey, data string, 
 		return err
 	}
 	rolls := 0
-	host := &croupier{api: c, match: id, moves: selfplay.New(selfplay.Random, d.moves()), rolled: func(int, client.DrawDue, client.Roll) { rolls++ }}
+	host := &croupier{api: c, match: id, moves: selfplay.New(selfplay.Random, d.moves()), rolled: func(int, client.DrawDue, client.Roll, time.Duration) { rolls++ }}
 	for i, s := range seats {
 		if s.chain == nil {
 			continue

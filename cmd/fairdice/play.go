@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"fairdice/client"
 	"fairdice/client/player"
@@ -21,7 +22,8 @@ type croupier struct {
 	seats []*player.Player // with an anchor; none in a match without
 	gen   rules.Generator
 
-	rolled func(game int, due client.DrawDue, r client.Roll) // told of every roll, if set
+	// rolled, if set, is told of every roll and of how long its answer took.
+	rolled func(game int, due client.DrawDue, r client.Roll, took time.Duration)
 }
 
 // game plays one game to its end and closes it.
@@ -67,6 +69,7 @@ func (c *croupier) roll(ctx context.Context, game int, st replay.State) (replay.
 	if due == (client.DrawDue{}) {
 		return replay.Event{}, fmt.Errorf("draw: the service says that %q is due in game %d, here it is %q", m.Games[game-1].Due, game, st.Due())
 	}
+	asked := time.Now()
 	r, err := c.api.Draw(ctx, c.match, game, due.Segment, due.Stream, due.Index)
 	if client.Code(err) == "awaiting-links" {
 		if err := c.links(ctx, game, due.Segment); err != nil {
@@ -78,7 +81,7 @@ func (c *croupier) roll(ctx context.Context, game int, st replay.State) (replay.
 		return replay.Event{}, err
 	}
 	if c.rolled != nil {
-		c.rolled(game, due, r)
+		c.rolled(game, due, r, time.Since(asked))
 	}
 	e, ok := selfplay.Throw(st, rules.Dice{A: uint8(r.Dice[0]), B: uint8(r.Dice[1])})
 	if !ok {

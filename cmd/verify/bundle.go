@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -42,7 +43,7 @@ func (t *trustFlags) trust(cmd *cobra.Command) (audit.Trust, error) {
 	if err := refuseEmpty(cmd); err != nil {
 		return audit.Trust{}, err
 	}
-	out := audit.Trust{Key: t.key, Witnesses: t.witnesses, Rules: audit.BuiltInRules()}
+	out := audit.Trust{Key: t.key, Witnesses: t.witnesses, Rules: audit.BuiltInRules(), Now: time.Now()}
 	if t.key != "" {
 		if _, err := commitment.ParseVerifier(t.key); err != nil {
 			return out, fmt.Errorf("%w: --key", err)

@@ -109,6 +109,18 @@ func TestBundleVectors(t *testing.T) {
 	}
 }
 
+// vectorBundle returns one bundle of a vector file.
+func vectorBundle(t *testing.T, file, name string) string {
+	t.Helper()
+	for _, c := range readBundleVectors(t, file).Cases {
+		if c.Name == name {
+			return c.Bundle
+		}
+	}
+	t.Fatalf("no vector %s in %s", name, file)
+	return ""
+}
+
 func exitsOf(t *testing.T, raw json.RawMessage) []int {
 	t.Helper()
 	var one int

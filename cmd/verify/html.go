@@ -18,7 +18,8 @@ var reportPage string
 
 var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"upper": func(v audit.Verdict) string { return strings.ToUpper(string(v)) },
-	"board": drawState,
+	"board": pictureState,
+	"seats": seats,
 }).Parse(reportPage))
 
 // writeHTML writes the report as one page that needs nothing else: no script,

@@ -15,12 +15,14 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the command lines of testdata/script. The good bundle of
-// the vectors is there as bundle.json.
+// the vectors is there as bundle.json, and as forced.json one in which a player
+// did not use all of his dice.
 func TestScripts(t *testing.T) {
 	bundle, err := filepath.Abs("testdata/bundle-l2.json")
 	if err != nil {
 		t.Fatal(err)
 	}
+	forced := vectorBundle(t, "bundles-tampered.json.gz", "platform-short-move")
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
@@ -29,6 +31,9 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("KEY", testLogKey)
+			if err := os.WriteFile(filepath.Join(env.WorkDir, "forced.json"), []byte(forced), 0o644); err != nil {
+				return err
+			}
 			return os.WriteFile(filepath.Join(env.WorkDir, "bundle.json"), data, 0o644)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},

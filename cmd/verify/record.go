@@ -183,8 +183,10 @@ func (p *recordPrinter) text(r files.Report, last *replay.State) string {
 			fmt.Fprintf(&b, "line %d: ", f.Line)
 		}
 		fmt.Fprintf(&b, "%s (%s): %s\n", f.Check, f.Category, f.Message)
-		for _, line := range f.Legal {
-			fmt.Fprintf(&b, "    legal: %s\n", line)
+		if !strings.Contains(f.Message, "; legal: ") {
+			for _, line := range f.Legal {
+				fmt.Fprintf(&b, "    legal: %s\n", line)
+			}
 		}
 		if f.State != nil {
 			b.WriteString(indent(drawState(*f.State)))

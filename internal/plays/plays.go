@@ -26,16 +26,20 @@ type Options struct {
 
 var errTooLong = fmt.Errorf("read request: a line is longer than %d bytes", MaxLine)
 
-// Serve answers every line of in with one line of out, in order, and returns how many requests were bad. An error means that reading
-// or writing failed, or that a line was too long to go on.
+// ErrNothingAsked is returned when there was no request at all.
+var ErrNothingAsked = errors.New("read request: nothing was asked")
+
+// Serve answers every line of in with one line of out, in order, and returns how many requests were bad. An error means that nothing was
+// asked, that reading or writing failed, or that a line was too long to go on.
 func Serve(in io.Reader, out io.Writer, o Options) (bad int, err error) {
+	asked := 0
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 4096), MaxLine+2)
 	buffered := bufio.NewWriter(out)
 	encoder := json.NewEncoder(buffered)
 	encoder.SetEscapeHTML(false)
 	var s server
-	for lines.Scan() {
+	for ; lines.Scan(); asked++ {
 		if len(lines.Bytes()) > MaxLine {
 			return bad, errTooLong
 		}
@@ -61,6 +65,9 @@ func Serve(in io.Reader, out io.Writer, o Options) (bad int, err error) {
 		return bad, errTooLong
 	} else if err != nil {
 		return bad, fmt.Errorf("read request: %w", err)
+	}
+	if asked == 0 {
+		return 0, ErrNothingAsked
 	}
 	return bad, nil
 }

@@ -176,7 +176,7 @@ func TestDefaults(t *testing.T) {
 
 func TestBadRequests(t *testing.T) {
 	for _, c := range []struct{ name, request, want string }{
-		{"empty", ``, "empty"},
+		{"empty", ` `, "empty"},
 		{"no object", `[1]`, "read request"},
 		{"two objects", `{}{}`, "text follows"},
 		{"no position", `{"dice":[1,2]}`, "position is missing"},

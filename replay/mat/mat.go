@@ -244,7 +244,9 @@ func players(text []byte) (score [2]int, second int, ok bool) {
 		return score, 0, false
 	}
 	score[1] = last
-	// The first name ends at the first colon that a number and then two spaces or the end follow.
+	// The first name ends where a colon with a number stands before the gap between the columns; where no gap shows, at the first
+	// colon with a number.
+	found := -1
 	for i, c := range head {
 		if c != ':' {
 			continue
@@ -255,15 +257,23 @@ func players(text []byte) (score [2]int, second int, ok bool) {
 			digits++
 		}
 		n, ok := decimal(rest[:digits])
-		if !ok || digits < len(rest) && rest[digits] != ' ' && rest[digits] != '\t' {
+		gap := rest[digits:]
+		if !ok || len(gap) > 0 && gap[0] != ' ' && gap[0] != '\t' {
 			continue
 		}
-		score[0] = int(n)
-		start := len(head) - len(rest) + digits
-		name := bytes.TrimLeft(head[start:], " \t")
-		return score, column(text, 0, len(head)-len(name)), true
+		wide := len(gap) == 0 || gap[0] == '\t' || len(gap) > 1 && (gap[1] == ' ' || gap[1] == '\t')
+		if found >= 0 && !wide {
+			continue
+		}
+		found, score[0] = len(head)-len(bytes.TrimLeft(gap, " \t")), int(n)
+		if wide {
+			break
+		}
 	}
-	return score, 0, false
+	if found < 0 {
+		return score, 0, false
+	}
+	return score, column(text, 0, found), true
 }
 
 // cutScore cuts ": 3" off the end of a line.

@@ -45,24 +45,26 @@ type decoder struct {
 	steps [replay.MaxHops]replay.Hop
 	found []candidate
 
-	state    replay.State // before the play, the throw included
-	seat     replay.Seat
-	hops     []Hop
-	at       [4]uint8 // where each journey stands
-	hit      [4]bool  // whether it hit something
-	enemy    rules.Color
-	dice     [4]uint8
-	used     uint8 // bit per die
-	all      bool  // go on after the first legal reading
-	first    error // why the first complete reading is illegal
-	complete bool  // a reading was complete, so first means something
+	state replay.State // before the play, the throw included
+	seat  replay.Seat
+	hops  []Hop
+	at    [4]uint8 // where each journey stands
+	hit   [4]bool  // whether it hit something
+	enemy rules.Color
+	dice  [4]uint8
+	used  uint8 // bit per die
+	all   bool  // go on after the first legal reading
+
+	// The first complete reading that is illegal: if no other is legal, it is the one to be explained.
+	complete   bool
+	firstSteps []replay.Hop
 }
 
 // decode returns all legal readings of a play by the seat that is on turn, or why there is none. The readings are valid until the
 // next call.
 func (d *decoder) decode(st replay.State, seat replay.Seat, hops []Hop) ([]candidate, error) {
 	d.found, d.state, d.seat, d.hops = d.found[:0], st, seat, hops
-	d.first, d.complete, d.used, d.all = nil, false, 0, false
+	d.complete, d.used, d.all = false, 0, false
 	if len(hops) > 0 && len(hops) <= len(d.at) {
 		d.dice = st.Game().Stage().Dice
 		d.enemy = st.Color(seat).Other()
@@ -75,7 +77,8 @@ func (d *decoder) decode(st replay.State, seat replay.Seat, hops []Hop) ([]candi
 			return d.found, nil
 		}
 		if d.complete {
-			return nil, d.first
+			_, err := st.Apply(&d.gen, replay.Event{Kind: replay.Move, Seat: seat, Steps: d.firstSteps})
+			return nil, err
 		}
 	}
 	// The distances do not fit the dice, or nothing was played: the state machine says what is wrong with the row as it
@@ -164,10 +167,11 @@ func (d *decoder) taken(depth int, number uint8) bool {
 
 // accept asks the state machine about a complete reading.
 func (d *decoder) accept(depth int) bool {
-	next, err := d.state.Apply(&d.gen, replay.Event{Kind: replay.Move, Seat: d.seat, Steps: d.steps[:depth]})
-	if err != nil {
+	e := replay.Event{Kind: replay.Move, Seat: d.seat, Steps: d.steps[:depth]}
+	next, ok := d.state.Try(&d.gen, e)
+	if !ok {
 		if !d.complete {
-			d.first, d.complete = err, true
+			d.complete, d.firstSteps = true, append(d.firstSteps[:0], e.Steps...)
 		}
 		return false
 	}

@@ -91,7 +91,7 @@ type outcome struct {
 }
 
 // New returns a sheet without rows. The variant must be of the short family.
-func New(o Options) *Sheet { return &Sheet{opt: o, scored: true} }
+func New(o Options) *Sheet { return &Sheet{opt: o} }
 
 // Begun reports whether a game has begun.
 func (s *Sheet) Begun() bool { return s.number > 0 || s.report.Games > 0 }
@@ -106,6 +106,10 @@ func (s *Sheet) Game(line, number int, score *[2]int) {
 	if score != nil {
 		if s.scored && *score != s.score {
 			s.find(line, replay.CheckResult, "score", "the score is given as %d : %d, but the games before it make it %d : %d", score[0], score[1], s.score[0], s.score[1])
+		}
+		if s.report.Games == 1 {
+			// A file may begin in the middle of a match, at its Crawford game or after it.
+			s.crawford = max(score[0], score[1]) == s.opt.Length-1
 		}
 		s.score, s.scored = *score, true
 	}
@@ -412,7 +416,10 @@ func (s *Sheet) fail(line int, check, category, format string, args ...any) {
 }
 
 func (r *Report) add(f replay.Finding) {
-	if len(r.Findings) < maxFindings {
+	if len(r.Findings) == maxFindings {
+		f = replay.Finding{Game: f.Game, Line: f.Line, Check: f.Check, Category: "more", Message: fmt.Sprintf("more than %d findings: this one and all further ones are not listed", maxFindings)}
+	}
+	if len(r.Findings) <= maxFindings {
 		r.Findings = append(r.Findings, f)
 	}
 }

@@ -9,14 +9,14 @@ import (
 )
 
 const selectSequence = `SELECT id, tenant, mode, number, rolls_o, rolls_a, rolls_b, sealed, secret_hash, root,
-	state, entry, committed, match, game, segment FROM sequences `
+	state, entry, committed, match, game, segment, ended FROM sequences `
 
 func scanSequence(r *row) store.Sequence {
 	return store.Sequence{
 		ID: r.text(0), Tenant: r.text(1), Mode: r.text(2), Number: uint64(r.int64(3)),
 		Rolls: [3]int{r.int(4), r.int(5), r.int(6)}, Sealed: r.blob(7), SecretHash: r.hash(8), Root: r.hash(9),
 		State: store.SequenceState(r.int(10)), Index: r.int64(11), Committed: r.time(12),
-		Match: r.text(13), Game: r.int(14), Segment: r.int(15),
+		Match: r.text(13), Game: r.int(14), Segment: r.int(15), End: r.int64(16),
 	}
 }
 
@@ -62,14 +62,14 @@ func sequenceValues(s store.Sequence) ([]any, error) {
 		sealed = []byte{}
 	}
 	return []any{s.Tenant, s.Mode, int64(s.Number), s.Rolls[0], s.Rolls[1], s.Rolls[2], sealed, s.SecretHash, s.Root,
-		uint8(s.State), s.Index, s.Committed, s.Match, s.Game, s.Segment}, nil
+		uint8(s.State), s.Index, s.Committed, s.Match, s.Game, s.Segment, s.End}, nil
 }
 
 func (t *tx) AddSequence(s store.Sequence) error {
 	values, err := sequenceValues(s)
 	if err == nil {
 		err = t.add(`INSERT INTO sequences (id, tenant, mode, number, rolls_o, rolls_a, rolls_b, sealed, secret_hash, root,
-			state, entry, committed, match, game, segment) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			state, entry, committed, match, game, segment, ended) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			append([]any{s.ID}, values...)...)
 	}
 	return wrap(err, "add sequence %s", s.ID)
@@ -80,7 +80,7 @@ func (t *tx) ReplaceSequence(s store.Sequence, from store.SequenceState) error {
 	if err == nil {
 		err = t.replace("SELECT 1 FROM sequences WHERE id = ?", []any{s.ID},
 			`UPDATE sequences SET tenant = ?, mode = ?, number = ?, rolls_o = ?, rolls_a = ?, rolls_b = ?, sealed = ?,
-				secret_hash = ?, root = ?, state = ?, entry = ?, committed = ?, match = ?, game = ?, segment = ?
+				secret_hash = ?, root = ?, state = ?, entry = ?, committed = ?, match = ?, game = ?, segment = ?, ended = ?
 			WHERE id = ? AND state = ?`,
 			append(values, s.ID, uint8(from))...)
 	}

@@ -114,7 +114,11 @@ func create(path string) error {
 	if err := f.Close(); err != nil {
 		return fmt.Errorf("create file: %w", err)
 	}
-	dir, err := os.Open(filepath.Dir(path))
+	return syncDir(filepath.Dir(path))
+}
+
+func syncDir(path string) error {
+	dir, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("sync directory: %w", err)
 	}

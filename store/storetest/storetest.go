@@ -33,6 +33,7 @@ func Run(t *testing.T, create func(t *testing.T) func() store.Store) {
 		name string
 		run  func(t *testing.T, s store.Store)
 	}{
+		{"every field", testEveryField},
 		{"tenants", testTenants},
 		{"API keys", testAPIKeys},
 		{"sequences", testSequences},

@@ -35,6 +35,7 @@ CREATE TABLE sequences (
 	match       TEXT NOT NULL,
 	game        INTEGER NOT NULL,
 	segment     INTEGER NOT NULL,
+	ended       INTEGER NOT NULL, -- the entry with the secret
 	UNIQUE (tenant, mode, number)
 ) STRICT, WITHOUT ROWID;
 -- The pool: what may still be assigned, lowest number first, and how old it is.

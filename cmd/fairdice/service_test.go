@@ -1,0 +1,56 @@
+package main
+
+import (
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"fairdice/replay"
+	"fairdice/rules"
+)
+
+func testConfig(dir string) config {
+	return config{
+		data: dir, listen: "127.0.0.1:0", master: filepath.Join(dir, "master.key"),
+		tenant: "default", sealed: 16, linkRate: 1_000_000, level: slog.LevelError,
+	}
+}
+
+// startService runs a service on a directory of its own inside this process.
+func startService(t testing.TB) (s *service, key string) {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
+	s, err := openService(t.Context(), testConfig(t.TempDir()), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	if key, err = s.prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.serve(); err != nil {
+		t.Fatal(err)
+	}
+	return s, key
+}
+
+func shortSetting(t testing.TB) replay.Setting {
+	t.Helper()
+	v, err := rules.Lookup("short")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := replay.ParseOptions("raise=mars stake=win series=single crawford=off")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := replay.NewMatch(v, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Next()
+}

@@ -1,0 +1,149 @@
+package fairdice_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// graph says what each package may import beside the standard library; a name
+// that ends in a slash allows everything below it. Packages of this module
+// come without its name. What decides a verdict (rules, replay, commitment,
+// translog, audit) is small, and reaches no network, clock or database.
+var graph = map[string][]string{
+	"":                  nil,
+	"rules":             nil,
+	"commitment":        {"golang.org/x/mod/sumdb/"},
+	"replay":            {"rules"},
+	"replay/sheet":      {"rules", "replay"},
+	"replay/mat":        {"rules", "replay", "replay/sheet"},
+	"replay/sgf":        {"rules", "replay", "replay/sheet"},
+	"replay/files":      {"rules", "replay", "replay/"},
+	"translog":          {"commitment", "golang.org/x/mod/sumdb/"},
+	"translog/server":   {"translog", "store", "golang.org/x/mod/sumdb/"},
+	"translog/witness":  {"translog", "store", "golang.org/x/mod/sumdb/"},
+	"audit":             {"replay", "rules", "commitment", "translog", "internal/beacon", "golang.org/x/mod/sumdb/", "github.com/go-json-experiment/"},
+	"store":             nil,
+	"store/storetest":   {"store", "github.com/google/go-cmp/"},
+	"store/sqlite":      {"store", "modernc.org/sqlite", "modernc.org/sqlite/"},
+	"store/postgres":    {"store", "github.com/jackc/pgx/"},
+	"house":             {"commitment", "replay", "rules", "translog", "internal/beacon", "store", "golang.org/x/mod/sumdb/", "github.com/google/uuid", "github.com/hashicorp/golang-lru/"},
+	"web":               nil,
+	"api":               {"", "house", "audit", "rules", "commitment", "translog/server", "web", "github.com/go-chi/", "github.com/google/uuid", "github.com/oapi-codegen/runtime", "github.com/go-json-experiment/"},
+	"client":            nil,
+	"client/player":     {"client", "commitment", "translog", "golang.org/x/mod/sumdb/"},
+	"internal/beacon":   {"github.com/consensys/gnark-crypto/"},
+	"internal/board":    {"rules", "replay"},
+	"internal/messages": {"rules"},
+	"internal/plays":    {"rules"},
+	"internal/selfplay": {"replay", "rules"},
+	"cmd/fairdice": {"", "api", "audit", "client", "client/", "commitment", "house", "internal/", "replay", "rules", "store", "store/", "translog", "translog/",
+		"github.com/spf13/", "github.com/google/uuid", "golang.org/x/mod/sumdb/"},
+	"cmd/verify": {"audit", "replay", "replay/", "rules", "commitment", "translog", "client", "client/", "internal/board", "internal/messages", "internal/plays",
+		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
+}
+
+// listed is what the go command says of a package.
+type listed struct {
+	ImportPath string
+	Standard   bool
+	GoFiles    []string
+	Imports    []string
+}
+
+func list(t *testing.T, system string, args ...string) []listed {
+	t.Helper()
+	goos, goarch, _ := strings.Cut(system, "/")
+	cmd := exec.Command("go", append([]string{"list", "-e", "-json=ImportPath,Standard,GoFiles,Imports"}, args...)...)
+	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("list packages: %v", err)
+	}
+	var all []listed
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		err := d.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// short is a package's name in the table.
+func short(path string) string {
+	if path == "fairdice" {
+		return ""
+	}
+	return strings.TrimPrefix(path, "fairdice/")
+}
+
+func isStandard(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return !strings.Contains(first, ".") && first != "fairdice"
+}
+
+func TestImports(t *testing.T) {
+	for _, system := range []string{"linux/amd64", "js/wasm"} {
+		t.Run(system, func(t *testing.T) {
+			for _, p := range list(t, system, "./...") {
+				if len(p.GoFiles) == 0 {
+					continue
+				}
+				allowed, ok := graph[short(p.ImportPath)]
+				if !ok {
+					t.Errorf("%s is not in the graph", p.ImportPath)
+					continue
+				}
+				for _, path := range p.Imports {
+					name := short(path)
+					if !isStandard(path) && !slices.ContainsFunc(allowed, func(a string) bool {
+						return a == name || a != "" && strings.HasSuffix(a, "/") && strings.HasPrefix(name, a)
+					}) {
+						t.Errorf("%s imports %s", p.ImportPath, path)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Settings come in through one package, a driver through one, and what runs
+// in the page of a verifier carries no network stack and no templates.
+func TestFarImports(t *testing.T) {
+	for _, p := range list(t, "linux/amd64", "./...") {
+		name := short(p.ImportPath)
+		if slices.Contains(p.Imports, "github.com/spf13/viper") && name != "cmd/fairdice" {
+			t.Errorf("%s imports viper", p.ImportPath)
+		}
+		if slices.Contains(p.Imports, "modernc.org/sqlite") && name != "store/sqlite" {
+			t.Errorf("%s imports the SQLite driver", p.ImportPath)
+		}
+	}
+	for name, never := range map[string][]string{
+		"linux/amd64 ./rules":      {"crypto/rand", "encoding/json", "net"},
+		"linux/amd64 ./replay":     {"encoding/json", "net"},
+		"linux/amd64 ./commitment": {"net/http", "os/exec"},
+		"linux/amd64 ./audit":      {"net/http", "modernc.org/sqlite"},
+		"linux/amd64 ./house":      {"net/http", "modernc.org/sqlite"},
+		"linux/amd64 ./cmd/verify": {"modernc.org/sqlite", "fairdice/house", "fairdice/store"},
+		"js/wasm ./cmd/verify":     {"net/http", "html/template", "text/template", "modernc.org/sqlite", "github.com/spf13/cobra"},
+	} {
+		system, pkg, _ := strings.Cut(name, " ")
+		for _, p := range list(t, system, "-deps", pkg) {
+			if slices.Contains(never, p.ImportPath) {
+				t.Errorf("%s on %s reaches %s", pkg, system, p.ImportPath)
+			}
+		}
+	}
+}

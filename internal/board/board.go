@@ -1,0 +1,142 @@
+// Package board draws positions: as text for terminals and mails, as SVG for pages, and in words for whoever reads
+// with a screen reader. It draws every family the same way, along the path of the player at the bottom: his first
+// point is at the top right, the twelfth at the top left, the thirteenth below it, and his home at the bottom right
+// (RULES.md §1). Points carry the numbers that records use for that player.
+//
+//	fmt.Print(board.Text(v.Rules.Start(), board.Options{Rules: v.Rules}))
+package board
+
+import (
+	"fmt"
+	"strings"
+
+	"fairdice/rules"
+)
+
+// Options say how a position is drawn.
+type Options struct {
+	Rules rules.Rules  // of the position; they give the points their numbers
+	View  rules.Color  // the player at the bottom
+	ASCII bool         // Text: only ASCII characters
+	Last  []rules.Step // the last move, to be marked; the position is the one after it
+	Mover rules.Color  // who made it
+}
+
+// point is what is drawn on one point, seen by the player at the bottom.
+type point struct {
+	idx    int  // on his path
+	number int  // as records call it for him
+	pinned bool // the first of the checkers is of the other colour, and pinned
+	count  int  // checkers of color, the pinned one apart
+	color  rules.Color
+	from   bool // a step of the last move starts here
+	to     bool // one ends here
+}
+
+// points collects the 24 points by own-path index of the player at the bottom.
+func (o Options) points(p rules.Position) (pts [24]point) {
+	for idx := range pts {
+		pt := &pts[idx]
+		other := o.Rules.Across(idx)
+		mine, theirs := p.At(o.View, idx), p.At(o.View.Other(), other)
+		pt.idx, pt.number = idx, o.Rules.PointNumber(o.View, idx)
+		switch {
+		case p.Held(o.View, idx):
+			pt.color, pt.count, pt.pinned = o.View.Other(), theirs, true
+		case p.Held(o.View.Other(), other):
+			pt.color, pt.count, pt.pinned = o.View, mine, true
+		case theirs > 0:
+			pt.color, pt.count = o.View.Other(), theirs
+		default:
+			pt.color, pt.count = o.View, mine
+		}
+	}
+	for _, s := range o.Last {
+		if s.From >= 0 {
+			pts[o.seen(int(s.From))].from = true
+		}
+		if s.To < rules.Off {
+			pts[o.seen(int(s.To))].to = true
+		}
+	}
+	return pts
+}
+
+// seen turns an index on the mover's path into one of the player at the bottom.
+func (o Options) seen(idx int) int {
+	if o.Mover == o.View {
+		return idx
+	}
+	return o.Rules.Across(idx)
+}
+
+// checker returns the colour of the n-th checker of the point from the edge, 0-based.
+func (pt point) checker(n int) (rules.Color, bool) {
+	if pt.pinned {
+		if n == 0 {
+			return pt.color.Other(), true
+		}
+		n--
+	}
+	return pt.color, n < pt.count
+}
+
+// height is the number of checkers on the point.
+func (pt point) height() int {
+	if pt.pinned {
+		return pt.count + 1
+	}
+	return pt.count
+}
+
+// Describe tells the position in words: each side's points in the numbers of its own records, highest first on its
+// way home, then bar, borne off and pips, then the last move.
+func Describe(p rules.Position, o Options) string {
+	var b strings.Builder
+	for _, c := range [2]rules.Color{rules.White, rules.Black} {
+		var parts []string
+		for idx := range 24 {
+			n := p.At(c, idx)
+			switch {
+			case n == 0:
+			case p.Held(c, idx):
+				parts = append(parts, fmt.Sprintf("1 pinned on %d", o.Rules.PointNumber(c, idx)))
+			default:
+				parts = append(parts, fmt.Sprintf("%d on %d", n, o.Rules.PointNumber(c, idx)))
+			}
+		}
+		if n := p.Bar(c); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d on the bar", n))
+		}
+		if n := p.Off(c); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d borne off", n))
+		}
+		fmt.Fprintf(&b, "%s: %s; %d pips.\n", title(c), strings.Join(parts, ", "), p.Pips(c))
+	}
+	if len(o.Last) > 0 {
+		words := make([]string, len(o.Last))
+		for i, s := range o.Last {
+			from, to, _ := strings.Cut(strings.TrimSuffix(o.Rules.FormatStep(o.Mover, s), "*"), "/")
+			words[i] = from + " to " + to
+			if s.Contact {
+				words[i] += o.contact()
+			}
+		}
+		fmt.Fprintf(&b, "Last move, %s: %s.\n", o.Mover, strings.Join(words, ", "))
+	}
+	return b.String()
+}
+
+func (o Options) contact() string {
+	if o.Rules.Pins() {
+		return " pinning"
+	}
+	return " hitting"
+}
+
+func title(c rules.Color) string {
+	if c == rules.White {
+		return "White"
+	}
+	return "Black"
+}
