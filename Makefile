@@ -21,14 +21,15 @@ test:
 check: generate
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
-	git diff --exit-code -- '*.gen.go'
+	git diff --exit-code -- '*.gen.go' docs/games.md
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 
-## generate: what is made from openapi.yaml
+## generate: what is made from openapi.yaml, and docs/games.md from the rules
 generate:
 	cd api && $(OAPI)
 	cd client && $(OAPI)
 	sed -i -e '1,2d' -e 's|DO NOT EDIT\.$$|&\n|' api/openapi.gen.go client/types.gen.go
+	$(GO) generate ./internal/gamesdoc
 
 ## bench: durable draws through HTTP, with the distribution of their latency
 bench:

@@ -40,6 +40,7 @@ var graph = map[string][]string{
 	"client/player":     {"client", "commitment", "translog", "golang.org/x/mod/sumdb/"},
 	"internal/beacon":   {"github.com/consensys/gnark-crypto/"},
 	"internal/board":    {"rules", "replay"},
+	"internal/gamesdoc": {"rules", "replay", "commitment", "internal/board", "internal/messages"},
 	"internal/messages": {"rules"},
 	"internal/plays":    {"rules"},
 	"internal/selfplay": {"replay", "rules"},

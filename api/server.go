@@ -36,17 +36,21 @@ type Config struct {
 	Log http.Handler
 	// Ready fails while the database cannot be read; nil never fails.
 	Ready    func(context.Context) error
-	Version  string        // of the build
-	LinkRate int           // links a minute from one address; zero: DefaultLinkRate
-	Timeout  time.Duration // of a request; zero: DefaultTimeout
-	Logger   *slog.Logger  // nil: nothing is logged
-	Now      func() time.Time
+	Version  string // of the build
+	LinkRate int    // links a minute from one address; zero: DefaultLinkRate
+	// ProxyHeader names the header to which the operator's own proxy appends
+	// the address it was called from; empty: there is no proxy.
+	ProxyHeader string
+	Timeout     time.Duration // of a request; zero: DefaultTimeout
+	Logger      *slog.Logger  // nil: nothing is logged
+	Now         func() time.Time
 }
 
 type server struct {
 	house   *house.House
 	keys    *keyring
 	links   *httprate.RateLimiter
+	proxy   string // header of the operator's own proxy, or ""
 	ready   func(context.Context) error
 	version string
 	timeout time.Duration
@@ -76,11 +80,10 @@ func New(c Config) (http.Handler, error) {
 		c.Ready = func(context.Context) error { return nil }
 	}
 	s := &server{
-		house: c.House, keys: newKeyring(c.Now), ready: c.Ready,
+		house: c.House, keys: newKeyring(c.Now), proxy: c.ProxyHeader, ready: c.Ready,
 		version: c.Version, timeout: c.Timeout, log: c.Logger,
 	}
 	s.links = httprate.NewRateLimiter(c.LinkRate, time.Minute,
-		httprate.WithKeyFuncs(httprate.KeyByIP),
 		httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
 			s.problem(w, r, &house.Error{Code: rateLimited, Message: "too many links from this address", RetryAfter: time.Minute / 4})
 		}))
@@ -116,7 +119,7 @@ func (s *server) routes(log http.Handler) chi.Router {
 	r.Get("/tile/*", log.ServeHTTP)
 	r.Group(func(r chi.Router) {
 		r.Use(s.deadline, s.authenticate, s.since, s.body)
-		HandlerWithOptions(limited{s.strict(), s.links}, ChiServerOptions{
+		HandlerWithOptions(limited{s.strict(), s.links, s.proxy}, ChiServerOptions{
 			BaseRouter: r,
 			ErrorHandlerFunc: func(w http.ResponseWriter, r *http.Request, err error) {
 				s.problem(w, r, misread(err))
@@ -133,22 +136,6 @@ func (s *server) strict() ServerInterface {
 		},
 		ResponseErrorHandlerFunc: s.problem,
 	})
-}
-
-// limited holds back a flood of links before anything of them is looked at:
-// the link endpoint is the one that writes for people without a key.
-type limited struct {
-	ServerInterface
-	links *httprate.RateLimiter
-}
-
-// PutLink is the limited operation.
-func (l limited) PutLink(w http.ResponseWriter, r *http.Request, match MatchPath, game GamePath, segment SegmentPath, seat SeatPath, params PutLinkParams) {
-	key, err := httprate.KeyByIP(r)
-	if err == nil && l.links.RespondOnLimit(w, r, key) {
-		return
-	}
-	l.ServerInterface.PutLink(w, r, match, game, segment, seat, params)
 }
 
 const requestIDHeader = "X-Request-Id"

@@ -52,3 +52,29 @@ func TestLevels(t *testing.T) {
 		}
 	}
 }
+
+// TestSentencesSaySomething asks for every sentence that a level, a note or one
+// of C20's words can lead to.
+func TestSentencesSaySomething(t *testing.T) {
+	var keys []string
+	for _, l := range []string{L0, L1, L2, L3} {
+		keys = append(keys, "sentence.level."+l)
+	}
+	for _, n := range []string{NoteUnwitnessed, NoteDeclared, NoteProved} {
+		keys = append(keys, "sentence.note."+hyphened(n))
+	}
+	custodial := &commitment.Anchor{Custodial: true}
+	for _, o := range []*commitment.Open{
+		{Mode: commitment.Real, Profile: commitment.DiceOnly},
+		{Mode: commitment.Levelled, AnchorA: custodial, AnchorB: custodial},
+	} {
+		for _, s := range (&evidence{open: o}).says() {
+			keys = append(keys, "says."+hyphened(s))
+		}
+	}
+	for _, key := range keys {
+		if english[key] == "" {
+			t.Errorf("no sentence %s", key)
+		}
+	}
+}

@@ -24,12 +24,12 @@ func checkTimes(f *findings, l *ledger, whole bool) {
 		switch s := e.statement.(type) {
 		case commitment.Commit:
 			key := series{s.Tenant, s.Mode}
-			due, known := next[key]
+			due := next[key]
 			if s.Number < due || whole && s.Number != due {
 				f.fail(LogOrder, 0, 0, fmt.Sprintf("number %d of tenant %s and mode %s is committed where number %d is due",
 					s.Number, s.Tenant, s.Mode, due)+at(e))
 			}
-			if s.Number >= due || !known {
+			if s.Number >= due {
 				next[key] = s.Number + 1
 			}
 		case commitment.Retire:

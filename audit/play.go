@@ -46,17 +46,13 @@ func (e *evidence) checkPlay(f *findings, t Trust) []Fault {
 	}
 	e.checkVersion(f, t, variant)
 	options, err := replay.ParseOptions(e.open.Options)
+	var match replay.Match
 	if err == nil {
-		err = options.Validate(variant)
+		match, err = replay.NewMatch(variant, options)
 	}
-	if err != nil {
+	if err != nil { // which values go together is no matter of format (C3)
 		f.fail(ResultCheck, 0, 0, fmt.Sprintf("the options %q cannot be played: %v", e.open.Options, err))
 		skipAll("the options cannot be played")
-		return nil
-	}
-	match, err := replay.NewMatch(variant, options)
-	if err != nil {
-		f.fail(ResultCheck, 0, 0, err.Error())
 		return nil
 	}
 	for _, g := range e.games {
@@ -78,7 +74,7 @@ func (e *evidence) checkPlay(f *findings, t Trust) []Fault {
 		}
 		match = g.checkResult(f, played, match)
 	}
-	e.checkFinish(f, match)
+	e.checkFinish(f)
 	return faults
 }
 
@@ -104,8 +100,10 @@ func (g *game) checkReplay(f *findings, played replay.Replayed) *Fault {
 		}
 		return nil
 	}
-	id := ID(played.Fault.Check())
-	line := played.Fault.Line
+	id, line := RulesMoves, played.Fault.Line
+	if played.Fault.Refusal != nil {
+		id = ID(played.Fault.Refusal.Check)
+	}
 	f.fail(id, g.number, line, played.Fault.Err.Error())
 	for _, other := range rulesChecks {
 		if line > 1 {
@@ -173,7 +171,7 @@ func endOf(e replay.Event) replay.Result {
 
 // checkFinish compares the score of the finish with that after the last game
 // (C4).
-func (e *evidence) checkFinish(f *findings, match replay.Match) {
+func (e *evidence) checkFinish(f *findings) {
 	fin := e.ledger.match(e.open.Match).finish
 	if fin == nil {
 		return

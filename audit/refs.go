@@ -164,20 +164,18 @@ func (e *evidence) checkBundleRefs(f *findings) {
 		default:
 			continue
 		}
-		if e.open != nil && match != e.open.Match {
+		if match != e.open.Match {
 			f.fail(id, 0, 0, "a statement of match "+match+" is in the bundle"+at(en))
 		} else if game > len(e.games) {
 			f.fail(id, game, 0, "the log knows a game that is missing from the bundle"+at(en))
 		}
 	}
 	for _, g := range e.games {
-		if len(g.log.segments) < len(g.log.assigns) {
-			// A gap in the segments: what was assigned beyond it was not assigned to
-			// this game in any way that can be followed.
-			for k, a := range g.log.assigns {
-				if k > len(g.log.segments) {
-					delete(assigned, a.S.Sequence)
-				}
+		for _, en := range g.log.loose {
+			// What was assigned beyond a gap in the segments was not assigned to this
+			// game in any way that can be followed.
+			if a, ok := en.statement.(commitment.Assign); ok {
+				delete(assigned, a.Sequence)
 			}
 		}
 	}

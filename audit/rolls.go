@@ -57,20 +57,11 @@ func (g *game) checkOpenings(f *findings, mode commitment.Mode) {
 			f.fail(id, g.number, 0, fmt.Sprintf("receipt %d, dice %s: %v", i+1, r.Dice, err))
 		}
 	}
-	for _, o := range g.opened() {
-		if !named[o] {
-			f.fail(id, g.number, 0, o.String()+" is opened without a receipt") // C22
+	for _, o := range g.inFile.Openings {
+		if at := (element{o.Segment, o.Stream, o.Index}); !named[at] {
+			f.fail(id, g.number, 0, at.String()+" is opened without a receipt") // C22
 		}
 	}
-}
-
-// opened lists the openings in file order.
-func (g *game) opened() []element {
-	out := make([]element, 0, len(g.openings))
-	for _, o := range g.inFile.Openings {
-		out = append(out, element{o.Segment, o.Stream, o.Index})
-	}
-	return out
 }
 
 // checkRollOrder demands that every stream was drawn element by element,
@@ -155,8 +146,7 @@ func (g *game) checkChain(f *findings, match string) {
 		case r.Previous != nil && *r.Previous != *last:
 			wrong("does not name the receipt before it as the previous one")
 		}
-		h := r.Hash()
-		last = &h
+		last = &g.receipts[i].hash
 	}
 	var named *commitment.Hash
 	switch {
@@ -177,13 +167,8 @@ func (g *game) checkChain(f *findings, match string) {
 // key of the open, which must carry the log's name (C5).
 func (e *evidence) checkReceiptSignatures(f *findings) {
 	const id = ReceiptsSignature
-	key, err := commitment.ParseVerifier(e.open.ReceiptKey)
-	if err != nil {
-		f.fail(id, 0, 0, err.Error())
-		return
-	}
-	if want := e.bundle.Log.Origin + "/receipts"; key.Name() != want {
-		f.fail(id, 0, 0, fmt.Sprintf("the receipt key is named %q, not %q", key.Name(), want))
+	if want := e.bundle.Log.Origin + "/receipts"; e.receiptKey.Name() != want {
+		f.fail(id, 0, 0, fmt.Sprintf("the receipt key is named %q, not %q", e.receiptKey.Name(), want))
 	}
 	for _, g := range e.games {
 		for i, r := range g.receipts {

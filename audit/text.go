@@ -41,7 +41,7 @@ func (r Report) Text(style TextStyle) string {
 	color := map[Verdict]string{Verified: green, Failed: red, Incomplete: yellow, Malformed: red}[r.Verdict]
 	p.line("%s", p.paint(color, title))
 	for _, s := range r.Sentences {
-		p.line("%s", s)
+		p.line("%s", s.Text)
 	}
 	return p.String()
 }
@@ -69,8 +69,12 @@ func (p *printer) paint(color, s string) string {
 	return color + s + reset
 }
 
+// mostListed is how many findings of one kind the text lists: what follows
+// from the first fault is rarely news. JSON has them all.
+const mostListed = 3
+
 // check prints the line of one check: fail if any of its findings is, with
-// the faults below it; pass with what was left out; else the reason.
+// the first faults below it; pass if nothing was left out; else the reason.
 func (p *printer) check(id ID, all []Check) {
 	var fails, open []Check
 	passed := ""
@@ -91,13 +95,15 @@ func (p *printer) check(id ID, all []Check) {
 		p.line("%s  %s %s", p.paint(red, "FAIL"), name, where(fails[0]))
 	case len(fails) > 1:
 		p.line("%s  %s %s", p.paint(red, "FAIL"), name, plural(len(fails), "fault"))
-		for _, c := range fails {
+		for _, c := range fails[:min(mostListed, len(fails))] {
 			p.line("      %s", where(c))
 		}
-	case passed != "":
-		if len(open) > 0 {
-			passed += " (" + reasons(open, "not checked: ") + ")"
+		if more := len(fails) - mostListed; more > 0 {
+			p.line("      and %d more", more)
 		}
+	case passed != "" && len(open) > 0:
+		p.line("%s  %s %s", p.paint(yellow, "part"), name, reasons(open, "passed but for what was not checked: "))
+	case passed != "":
 		p.line("%s  %s %s", p.paint(green, "pass"), name, passed)
 	default:
 		p.line("%s  %s %s", p.paint(yellow, " -  "), name, reasons(open, "not checked: "))
@@ -118,11 +124,10 @@ func where(c Check) string {
 
 // reasons joins why a check was left out, the first few of them.
 func reasons(open []Check, prefix string) string {
-	const most = 3
 	var parts []string
 	for i, c := range open {
-		if i == most {
-			parts = append(parts, fmt.Sprintf("and %d more", len(open)-most))
+		if i == mostListed {
+			parts = append(parts, fmt.Sprintf("and %d more", len(open)-mostListed))
 			break
 		}
 		parts = append(parts, where(c))

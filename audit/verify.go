@@ -63,7 +63,7 @@ func Verify(data []byte, t Trust) Report {
 			}
 		}
 		r.Checks, r.Verdict = f.list(), Failed
-		r.Sentences = []string{"The bundle lacks the statement that opened the match; it proves nothing about a game."}
+		r.Sentences = []Sentence{sentence("sentence.no-open")}
 		return r
 	}
 	e.attach()
@@ -129,6 +129,6 @@ func Refuse(err error) Report {
 	}
 	return Report{
 		Verdict: Malformed, Checks: f.list(), Games: []GameSummary{}, Overdue: []string{}, Says: []string{}, Faults: []Fault{},
-		Sentences: []string{"The file is not a bundle: " + err.Error() + "."},
+		Sentences: []Sentence{sentence("sentence.malformed", err.Error())},
 	}
 }

@@ -40,6 +40,9 @@ func (st State) Try(gen *rules.Generator, e Event) (State, bool) {
 
 // apply makes the transition in place. After a refusal the state is the refusal's. The message of an illegal move is left to the caller.
 func (st *State) apply(gen *rules.Generator, e Event) *Refusal {
+	if e.Seat > B {
+		return st.refuse(e, CheckFormat, "unknown-event", "no such seat")
+	}
 	switch e.Kind {
 	case Opening:
 		return st.open(e)

@@ -128,6 +128,12 @@ func TestGivingUp(t *testing.T) {
 			}
 		})
 	}
+	for _, lines := range [][]string{{"timeout A"}, {"opening 3 3", "timeout A"}, {"opening 3 3", "timeout A", "end B 2"}} {
+		st, err := play(t, "short", "raise=mars stake=win series=single crawford=off", lines...)
+		if _, drawn := st.White(); err != nil || drawn {
+			t.Errorf("%q: colours are drawn %v, %v", lines, drawn, err)
+		}
+	}
 	if _, err := play(t, "short", "raise=mars stake=win series=single crawford=off", "resign A 1"); err == nil {
 		t.Error("resigned before the opening draw")
 	}

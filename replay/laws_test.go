@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,12 +59,20 @@ func TestOptionsRefused(t *testing.T) {
 // TestOptionsNameEveryReason wants one reason for each thing that does not go together.
 func TestOptionsNameEveryReason(t *testing.T) {
 	o := replay.Options{Raise: replay.RaiseBeaver, Stake: replay.StakeUnborne, Series: replay.Series{Kind: replay.SeriesCombined, N: 3}, Head55: rules.Head55Off}
-	err := o.Validate(lookup(t, "plakoto"))
-	if err == nil {
-		t.Fatal("accepted")
+	var codes []string
+	for _, r := range o.Reasons(lookup(t, "plakoto")) {
+		codes = append(codes, r.Code)
 	}
-	if n := strings.Count(err.Error(), "\n") + 1; n != 6 {
-		t.Errorf("%d reasons, want 6 (cube with plakoto, beaver in a series, cube reversed, unborne reversed, plakoto reversed, head55):\n%v", n, err)
+	want := []string{"cube-variant", "raise-series", "cube-reverse", "unborne-reverse", "reverse-pins", "head55-variant"}
+	if diff := cmp.Diff(want, codes); diff != "" {
+		t.Error(diff)
+	}
+	if err := o.Validate(lookup(t, "plakoto")); err == nil || strings.Count(err.Error(), "\n") != len(want)-1 {
+		t.Errorf("the error does not list %d reasons: %v", len(want), err)
+	}
+	broken := replay.Options{Raise: 9, Stake: 9, Series: replay.Series{Kind: replay.SeriesPoints, N: 26}, Head55: 9}
+	if n := len(broken.Reasons(lookup(t, "long-classic"))); n != 5 {
+		t.Errorf("%d reasons against values that do not exist, want raise, stake, head55, points and a raise of a series: %v", n, broken.Validate(lookup(t, "long-classic")))
 	}
 }
 
@@ -275,6 +284,65 @@ func FuzzParseRecord(f *testing.F) {
 			t.Errorf("%q prints as %q", text, r.Text())
 		}
 	})
+}
+
+// TestEveryLineMatters drops and swaps lines of complete games. Only an opening draw that decided nothing can be missing, and only lines
+// that say the same can be swapped.
+func TestEveryLineMatters(t *testing.T) {
+	for _, v := range rules.Variants() {
+		t.Run(v.ID, func(t *testing.T) {
+			t.Parallel()
+			var file struct{ Games []gameVector }
+			load(t, "rules/games-"+v.ID+".json", &file)
+			for _, g := range file.Games[:min(2, len(file.Games))] {
+				g.Variant = v.ID
+				for i := range g.Lines {
+					dropped := slices.Delete(slices.Clone(g.Lines), i, i+1)
+					out := replay.Run(g.setting(t), dropped)
+					undecided := strings.HasPrefix(g.Lines[i], "opening") && g.Due[i] == "opening"
+					if legal := out.Fault == nil && out.Finished; legal != undecided {
+						t.Errorf("without line %d, %q: legal %v", i+1, g.Lines[i], legal)
+					}
+					if out.Fault != nil && out.Fault.Line < i+1 {
+						t.Errorf("without line %d: line %d is refused", i+1, out.Fault.Line)
+					}
+					if i == 0 || g.Lines[i] == g.Lines[i-1] || strings.HasPrefix(g.Due[i], "opening") || strings.HasPrefix(g.Due[i-1], "opening") {
+						continue
+					}
+					swapped := slices.Clone(g.Lines)
+					swapped[i], swapped[i-1] = swapped[i-1], swapped[i]
+					if out := replay.Run(g.setting(t), swapped); out.Fault == nil || out.Fault.Line < i {
+						t.Errorf("lines %d and %d swapped: %v", i, i+1, out.Fault)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestStarsAreExact takes every star away and puts one after every other step, in the games that hit or pin.
+func TestStarsAreExact(t *testing.T) {
+	for _, id := range []string{"short", "nackgammon", "hyper", "tavla", "plakoto"} {
+		var file struct{ Games []gameVector }
+		load(t, "rules/games-"+id+".json", &file)
+		g := file.Games[0]
+		g.Variant = id
+		for i, line := range g.Lines {
+			e := parse(t, line)
+			for n, h := range e.Steps {
+				if h.To == replay.OffNumber {
+					continue
+				}
+				steps := slices.Clone(e.Steps)
+				steps[n].Star = !steps[n].Star
+				lines := slices.Clone(g.Lines)
+				lines[i] = replay.Event{Kind: replay.Move, Seat: e.Seat, Steps: steps}.String()
+				if out := replay.Run(g.setting(t), lines); out.Fault == nil || out.Fault.Line != i+1 {
+					t.Errorf("%s: %q instead of %q: %v", id, lines[i], line, out.Fault)
+				}
+			}
+		}
+	}
 }
 
 // FuzzRun replays arbitrary lines in every variant: nothing may panic, and what was accepted must be accepted again.

@@ -178,32 +178,57 @@ func parseSeries(value string) (Series, error) {
 	return Series{}, fmt.Errorf("series is %q, not one of single, draw, reverse, combined:N, points:N", clip(value))
 }
 
-// Validate reports whether a match of the variant may be opened with these options. The error joins one reason per
-// invalid combination (RULES.md §7).
+// Reason is one thing that does not go together in options.
+type Reason struct {
+	Code string // stable, for machines and translations
+	Arg  string // what the code is about: a value, a limit; may be empty
+	Text string // for people
+}
+
+// Error returns the text.
+func (r Reason) Error() string { return r.Text }
+
+// Validate reports whether a match of the variant may be opened with these options. The error joins the reasons why not.
 func (o Options) Validate(v rules.Variant) error {
-	var reasons []error
-	refuse := func(when bool, format string, args ...any) {
+	var errs []error
+	for _, r := range o.Reasons(v) {
+		errs = append(errs, r)
+	}
+	return errors.Join(errs...)
+}
+
+// Reasons returns one reason per combination that no match of the variant can have (RULES.md §7); none if the options are valid.
+func (o Options) Reasons(v rules.Variant) []Reason {
+	var reasons []Reason
+	refuse := func(when bool, code, arg, format string, args ...any) {
 		if when {
-			reasons = append(reasons, fmt.Errorf(format, args...))
+			reasons = append(reasons, Reason{Code: code, Arg: arg, Text: fmt.Sprintf(format, args...)})
 		}
 	}
-	refuse(int(o.Raise) >= len(raiseNames), "raise %s does not exist", o.Raise)
-	refuse(int(o.Stake) >= len(stakeNames), "stake %s does not exist", o.Stake)
-	refuse(int(o.Series.Kind) >= len(seriesNames), "series %s does not exist", o.Series)
-	refuse(int(o.Head55) >= len(head55Names), "head55 %s does not exist", name(head55Names[:], uint8(o.Head55)))
-	refuse(o.Series.counted() && (o.Series.N < 1 || o.Series.N > MaxSeries), "series %s: N must be 1 to %d", o.Series, MaxSeries)
-	refuse(!o.Series.counted() && o.Series.N != 0, "series %s takes no number of points", o.Series)
+	head55 := name(head55Names[:], uint8(o.Head55))
+	for _, value := range []struct {
+		option, text string
+		exists       bool
+	}{
+		{"raise", o.Raise.String(), int(o.Raise) < len(raiseNames)},
+		{"stake", o.Stake.String(), int(o.Stake) < len(stakeNames)},
+		{"series", o.Series.String(), int(o.Series.Kind) < len(seriesNames) && (o.Series.counted() || o.Series.N == 0)},
+		{"head55", head55, int(o.Head55) < len(head55Names)},
+	} {
+		refuse(!value.exists, "unknown-value", value.option+"="+value.text, "%s=%s does not exist", value.option, value.text)
+	}
+	refuse(o.Series.counted() && (o.Series.N < 1 || o.Series.N > MaxSeries), "series-points", strconv.Itoa(MaxSeries), "series=%s: N must be 1 to %d", o.Series, MaxSeries)
 
 	kind := o.Series.Kind
 	reversing := kind == SeriesReverse || kind == SeriesCombined
-	refuse(o.Raise.HasCube() && !v.Rules.Cube(), "raise=%s with %s: the game is played without a cube", o.Raise, v.ID)
-	refuse(o.Raise > RaiseCube && kind != SeriesSingle && kind != SeriesDraw, "raise=%s with series=%s: only single and draw games have it", o.Raise, o.Series)
-	refuse(o.Raise.HasCube() && reversing, "raise=%s with series=%s: a reversed game has no cube", o.Raise, o.Series)
-	refuse(o.Stake == StakeUnborne && reversing, "stake=unborne with series=%s: the loser of a reversed game has borne off every checker", o.Series)
-	refuse(reversing && v.Rules.Pins(), "series=%s with %s: a pinned mother has no reverse", o.Series, v.ID)
-	refuse(kind == SeriesDraw && !v.Rules.ReplyTurn(), "series=draw with %s: only the long family has a reply turn", v.ID)
-	refuse(o.Head55 != rules.Head55Literal && !v.Rules.Head55Applies(), "head55=%s with %s: only long-classic has the switch", name(head55Names[:], uint8(o.Head55)), v.ID)
-	return errors.Join(reasons...)
+	refuse(o.Raise.HasCube() && !v.Rules.Cube(), "cube-variant", "", "raise=%s with %s: the game is played without a cube", o.Raise, v.ID)
+	refuse(o.Raise > RaiseCube && kind != SeriesSingle && kind != SeriesDraw, "raise-series", "", "raise=%s with series=%s: only single and draw games have it", o.Raise, o.Series)
+	refuse(o.Raise.HasCube() && reversing, "cube-reverse", "", "raise=%s with series=%s: a reversed game has no cube", o.Raise, o.Series)
+	refuse(o.Stake == StakeUnborne && reversing, "unborne-reverse", "", "stake=unborne with series=%s: the loser of a reversed game has borne off every checker", o.Series)
+	refuse(reversing && v.Rules.Pins(), "reverse-pins", "", "series=%s with %s: a pinned mother has no reverse", o.Series, v.ID)
+	refuse(kind == SeriesDraw && !v.Rules.ReplyTurn(), "draw-family", "", "series=draw with %s: only the long family has a reply turn", v.ID)
+	refuse(o.Head55 != rules.Head55Literal && !v.Rules.Head55Applies(), "head55-variant", "", "head55=%s with %s: only long-classic has the switch", head55, v.ID)
+	return reasons
 }
 
 // parseNumber reads a canonical decimal number from 0 to limit: digits only, no leading zero.

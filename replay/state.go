@@ -131,7 +131,8 @@ func (st State) Position() rules.Position { return st.game.Position() }
 // White returns the seat that plays White, and false before the opening draw has decided it.
 func (st State) White() (Seat, bool) { return st.white, st.begun() }
 
-func (st State) begun() bool { return st.phase > phaseOpening && st.throws[0] > 0 }
+// begun reports whether the opening draw has put colours to the seats. A flag may fall before it.
+func (st State) begun() bool { return st.phase != phaseNone && st.game.Due() != rules.DueOpening }
 
 // Color returns the colour a seat plays; it means something once White is known.
 func (st State) Color(s Seat) rules.Color {

@@ -102,6 +102,10 @@ func TestTurnMachine(t *testing.T) {
 		{"crazy-gyulbar: entering on the third step ends with its stage", "crazy-gyulbar", "16:1 23:4 24:10 | 1:15", White, middle, Terms{}, `
 			1 1 -> own white 1 1 1 1
 			16/17 17/18 18/19 24/off -> roll black`},
+		{"crazy-gyulbar: entering on the second step with no third hands over the rest of this stage alone", "crazy-gyulbar", "13:1 23:14 | 1:15", White, middle, Terms{}, `
+			3 3 -> own white 3 3 3 3
+			13/16 16/19 -> handed black 3 3
+			1/4 4/7 -> roll black`},
 		{"crazy-gyulbar: all home and no exact checker is handed over", "crazy-gyulbar", "23:15 | 1:14 14:1", White, middle, Terms{}, `
 			1 1 -> own white 1 1 1 1
 			- -> handed black 1 1 1 1

@@ -116,6 +116,32 @@ func TestFirstTurns(t *testing.T) {
 	}
 }
 
+// TestRunner: F1 holds the fourteen until the runner is past the enemy head, and no longer (RULES.md §4).
+func TestRunner(t *testing.T) {
+	tests := []struct {
+		name, position string
+		dice           rules.Dice
+		ends           []string
+	}{
+		{"before the enemy head", "1:14 12:1 | 13:15", rules.Dice{A: 1, B: 2}, []string{"1:13 2:1 14:1 | 13:15", "1:14 15:1 | 13:15"}},
+		{"on the enemy head, which was left", "1:14 13:1 | 15:7 18:8", rules.Dice{A: 2, B: 5}, []string{"1:14 13:1 | 15:7 18:8"}},
+		{"past it within the turn", "1:14 12:1 | 13:15", rules.Dice{A: 2, B: 3}, []string{"1:13 3:1 15:1 | 13:15", "1:13 4:1 14:1 | 13:15", "1:14 17:1 | 13:15"}},
+	}
+	r := lookup(t, "fevga")
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := rules.ParsePosition(r, tt.position)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var gen rules.Generator
+			if diff := cmp.Diff(tt.ends, texts(gen.Plays(r, p, middle(rules.White, tt.dice)).Ends)); diff != "" {
+				t.Errorf("ends (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestCrazyGyulbarFirstRolls: RULES.md §6, steps per stage and how many are handed over. One player makes as many
 // steps as the whole chain allows, which every choice of ends is searched for.
 func TestCrazyGyulbarFirstRolls(t *testing.T) {

@@ -101,7 +101,7 @@ func (s *service) seal(ctx context.Context, tenant string) error {
 func (s *service) serve() error {
 	handler, err := api.New(api.Config{
 		House: s.house, Log: server.New(s.store), Ready: s.ready, Version: version(),
-		LinkRate: s.config.linkRate, Logger: s.log,
+		LinkRate: s.config.linkRate, ProxyHeader: s.config.proxy, Logger: s.log,
 	})
 	if err != nil {
 		return err

@@ -36,6 +36,7 @@ var list = []setting{
 	{"tenant", "default", "tenant made on the first start"},
 	{"sealed", house.DefaultPool.Full, "sequences kept sealed ahead for every tenant and mode"},
 	{"link-rate", api.DefaultLinkRate, "links a minute taken from one address"},
+	{"proxy-header", "", "header to which your own proxy appends the address it was called from, X-Forwarded-For for instance"},
 	{"log-level", "info", "debug, info, warn or error"},
 }
 
@@ -94,7 +95,7 @@ func (s *settings) read(c *cobra.Command) (config, error) {
 	}
 	cfg := config{
 		data: s.v.GetString("data"), listen: s.v.GetString("listen"), master: s.v.GetString("master-key"),
-		origin: s.v.GetString("origin"), tenant: s.v.GetString("tenant"),
+		origin: s.v.GetString("origin"), tenant: s.v.GetString("tenant"), proxy: s.v.GetString("proxy-header"),
 		sealed: s.v.GetInt("sealed"), linkRate: s.v.GetInt("link-rate"),
 	}
 	if err := cfg.level.UnmarshalText([]byte(s.v.GetString("log-level"))); err != nil {
@@ -127,6 +128,7 @@ func (s *settings) isSetting(key string) bool {
 type config struct {
 	data, listen, master string
 	origin, tenant       string
+	proxy                string
 	sealed, linkRate     int
 	level                slog.Level
 }

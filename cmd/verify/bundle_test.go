@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"fairdice/audit"
 )
@@ -141,6 +142,28 @@ func write(t *testing.T, dir, name, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// TestHugeFile gives the command 100 MB of zeros. It must say no before it
+// reads them.
+func TestHugeFile(t *testing.T) {
+	path := write(t, t.TempDir(), "zeros", "")
+	if err := os.Truncate(path, 100e6); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	start := time.Now()
+	code := run([]string{"bundle", path, "--key", testLogKey, "--json"}, strings.NewReader(""), &stdout, &stderr)
+	if code != 3 || !strings.Contains(stderr.String(), "too large") {
+		t.Errorf("exit %d, stderr %q", code, stderr.String())
+	}
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	var r audit.Report
+	if err := json.Unmarshal(stdout.Bytes(), &r); err != nil || r.Verdict != audit.Malformed {
+		t.Errorf("report %s, %v", stdout.String(), err)
+	}
 }
 
 // TestReportMembers pins the members of the JSON that scripts rely on.

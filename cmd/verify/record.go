@@ -65,8 +65,7 @@ results with and without the Jacoby rule, are accepted.`,
 	f.StringVar(&flags.rules, "rules", "", "`FILE` of further known rules versions, one VERSION HASH a line; it must know the rules of the variant")
 	f.BoolVar(&flags.json, "json", false, "print one JSON object per file")
 	f.BoolVar(&flags.board, "board", false, "draw the board: with --json in every finding, else also where a file ends")
-	f.BoolVar(&flags.step, "step", false, "print every line with the position after it (not with --json)")
-	cmd.MarkFlagsMutuallyExclusive("json", "step")
+	f.BoolVar(&flags.step, "step", false, "print every line with the position after it")
 	return cmd
 }
 
@@ -137,14 +136,19 @@ func (p *recordPrinter) check(name string, o files.Options) error {
 	}
 	defer file.Close()
 	var last replay.State
+	var steps []files.Step
 	failed := error(nil)
 	o.Observe = func(game, line int, what string, st replay.State) {
 		last = st
-		if p.flags.step && failed == nil {
+		switch {
+		case p.flags.step && p.flags.json:
+			steps = append(steps, files.Step{Game: game, Line: line, What: what, Position: st.Position().String()})
+		case p.flags.step && failed == nil:
 			_, failed = fmt.Fprintf(p.out, "%s:%d: game %d: %s: %s\n", name, line, game, what, st.Position())
 		}
 	}
 	report := files.Check(name, file, o)
+	report.Steps = steps
 	if failed != nil {
 		return failed
 	}
@@ -182,6 +186,9 @@ func (p *recordPrinter) text(r files.Report, last *replay.State) string {
 		if f.Line > 0 {
 			fmt.Fprintf(&b, "line %d: ", f.Line)
 		}
+		if r.Games > 1 && f.Game > 0 {
+			fmt.Fprintf(&b, "game %d: ", f.Game)
+		}
 		fmt.Fprintf(&b, "%s (%s): %s\n", f.Check, f.Category, f.Message)
 		if !strings.Contains(f.Message, "; legal: ") {
 			for _, line := range f.Legal {
@@ -193,7 +200,11 @@ func (p *recordPrinter) text(r files.Report, last *replay.State) string {
 		}
 	}
 	for _, n := range r.Notes {
-		fmt.Fprintf(&b, "  note: line %d: %s\n", n.Line, n.Text)
+		b.WriteString("  note: ")
+		if n.Line > 0 {
+			fmt.Fprintf(&b, "line %d: ", n.Line)
+		}
+		fmt.Fprintf(&b, "%s\n", n.Text)
 	}
 	if p.flags.board && last != nil {
 		b.WriteString(indent(drawState(*last)))

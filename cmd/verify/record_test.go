@@ -62,6 +62,7 @@ func TestRecordCommand(t *testing.T) {
 		{"worst of several", []string{"--variant", "short", "good.mat", "open.record", "broken.record", "bad.record"}, 1, []string{"verified", "incomplete", "malformed", "failed"}},
 		{"options", []string{"--variant", "short", "--options", "raise=cube stake=win series=single crawford=off", "good.record"}, 0, []string{"verified"}},
 		{"steps", []string{"--variant", "short", "--step", "good.record"}, 0, []string{"good.record:2: game 1: move B 13/10 6/4: "}},
+		{"steps as JSON", []string{"--variant", "short", "--step", "--json", "good.record"}, 0, []string{`"steps":[{"game":1,"line":1,"what":"opening 2 3","position":"6:5 `}},
 		{"board", []string{"--variant", "short", "--board", "good.record"}, 0, []string{"verified"}},
 		{"no file", nil, 3, []string{"at least one FILE"}},
 		{"missing file", []string{"gone.record"}, 3, []string{"gone.record"}},

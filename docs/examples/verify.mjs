@@ -392,17 +392,22 @@ const STEP = `(?:bar|${POINT})(?:/${POINT}\\*?)*/(?:off|${POINT}\\*?)(?:\\([2-4]
 const EVENTS = [/^(opening) ([1-6]) ([1-6])$/, /^(roll) ([AB]) ([1-6]) ([1-6])$/, new RegExp(`^(move) ([AB]) (?:-|${STEP}(?: ${STEP})*)$`),
   /^(double|take|drop|beaver|raccoon|timeout) ([AB])$/, /^(resign) ([AB]) ([1-3])$/, /^(end) (?:draw|[AB] [1-9][0-9]{0,15})$/]
 
+// A joined step is several, and (n) multiplies it.
+const stepsOf = (line) => sum(line.split(' ').slice(2), (s) => (s.split('/').length - 1) * Number(/\(([2-4])\)$/.exec(s)?.[1] ?? 1))
+
 function parseRecord (text) {
   if (Buffer.byteLength(text) > 1 << 20) refuse('record: more than 1 MiB')
   if (!text.endsWith('\n')) refuse('record: the last line does not end with LF')
   const lines = text.slice(0, -1).split('\n')
   const head = HEADER.map((re, i) => re.exec(lines[i] ?? ' ') ?? refuse(`record: line ${i + 1} is not as it must be`))
   const [, match, game, variant, options, score, crawford] = head.map((m) => m[1])
-  if (!isId(match) || !isInteger(game) || !VARIANTS.includes(variant) || !OPTIONS.test(options) || !score.split(' ').every(isInteger)) {
+  if (!isId(match) || !isInteger(game) || !isToken(variant) || !OPTIONS.test(options) || !score.split(' ').every(isInteger)) {
     refuse('record: a value of the header')
   }
   const events = lines.slice(8).map((line) => {
     const m = EVENTS.map((re) => re.exec(line)).find(Boolean) ?? refuse(`record: ${clip(line)} is no event`)
+    if (m[1] === 'move' && stepsOf(line) > 16) refuse('record: more than 16 steps')
+    if (m[1] === 'end' && !isInteger(line.split(' ')[2] ?? '0')) refuse('record: too many points')
     const stream = m[1] === 'opening' ? 'opening' : m[1] === 'roll' ? m[2].toLowerCase() : ''
     return { line, kind: m[1], stream, dice: stream ? m.slice(-2).map(Number) : null }
   })
@@ -468,8 +473,10 @@ function parseJSON (text) {
 // Shapes of §8; a reader turns a JSON value into what the checks use.
 const text = (v) => (typeof v === 'string' ? v : refuse('a string is missing'))
 const integer = (v) => (typeof v === 'number' ? v : refuse('a number is missing'))
+const small = (v) => (integer(v) < 2 ** 31 ? v : refuse(`${v} is too large here`))
 const array = (read) => (v) => (Array.isArray(v) ? v.map((x) => read(x)) : refuse('a list is missing'))
 const bytes32 = (v) => unhex(hash(text(v)))
+const proof = (v) => (Array.isArray(v) && v.length > 65 ? refuse('a proof of more than 65 hashes') : array(bytes32)(v))
 const object = (members) => (v) => {
   if (!(v instanceof Map)) refuse('an object is missing')
   const known = Object.keys(members).map((k) => k.replace('?', ''))
@@ -488,22 +495,22 @@ const BUNDLE = object({
     origin: text,
     key: (v) => parseKey(text(v), 1),
     checkpoint: (v) => parseCheckpoint(text(v)),
-    earlier: array(object({ checkpoint: (v) => parseCheckpoint(text(v)), consistency: array(bytes32) }))
+    earlier: array(object({ checkpoint: (v) => parseCheckpoint(text(v)), consistency: proof }))
   }),
-  statements: array(object({ index: integer, text, path: array(bytes32) })),
+  statements: array(object({ index: integer, text, path: proof })),
   games: array(object({
-    game: integer,
+    game: small,
     record: (v) => parseRecord(text(v)),
     receipts: array((v) => {
       const note = parseNote(text(v))
       return { ...parseText(note.text, ['roll']), note, hash: sha256(note.text).toString('hex') }
     }),
     openings: array(object({
-      segment: (v) => number(1, 30)(String(integer(v))),
+      segment: small,
       stream: (v) => among(...STREAMS)(text(v)),
-      index: integer,
+      index: small,
       key: (v) => hash(text(v)),
-      path: array(bytes32)
+      path: proof
     }))
   })),
   'archives?': array(text)
@@ -760,6 +767,7 @@ function checkSecrets (b, games, r) {
     }
     for (const s of g.segments) {
       const secret = g.end.secret.find(([q]) => q === s.assign?.sequence)?.[1]
+      r.test(!secret || s.commit, 'sequence.secret', 'a secret has no commit to be compared with', g.game)
       if (!secret || !s.commit) {
         for (const id of ['sequence.root', 'deal.root']) r.skip(id, 'a secret or a commit is missing', g.game)
         continue
@@ -870,7 +878,8 @@ function checkRolls (b, g, r) {
     const s = g.segments[x.segment - 1]
     const stream = STREAMS.indexOf(x.stream)
     const o = openings.get(place(x))
-    if (!open(o, `no opening of ${place(x)}`) || !open(s?.commit && s.deal, `segment ${x.segment} was not dealt`)) continue
+    if (!s?.commit || !s.deal) { r.skip('rolls.opening', `segment ${x.segment} was not dealt`, game); continue }
+    if (!open(o, `no opening of ${place(x)}`)) continue
     const n = s.commit.rolls
     const leaf = x.index + n.slice(0, stream).reduce((p, q) => p + q, 0)
     const data = Buffer.concat([unhex(o.key), Buffer.from(b.open.mode === 'live' ? [0, 0] : x.dice)])
@@ -906,7 +915,10 @@ function checkReceipts (b, g, r) {
   g.receipts.forEach((x, i) => {
     r.test(isSigned(x.note, key), 'receipts.signature', `receipt ${i + 1} is not signed with the receipt key`, g.game)
     chain(x.match === b.open.match && x.game === g.game, `receipt ${i + 1} is of another match or game`)
-    chain(x.sequence === g.segments[x.segment - 1]?.assign?.sequence, `receipt ${i + 1} names another sequence than its segment`)
+    const s = g.segments[x.segment - 1]
+    if (chain(s?.commit && s.deal, `receipt ${i + 1} is of a segment that was not dealt`)) {
+      chain(x.sequence === s.assign.sequence, `receipt ${i + 1} names another sequence than its segment`)
+    }
     chain(x.previous === previous, `receipt ${i + 1} does not follow the one before`)
     previous = x.hash
   })
@@ -1019,10 +1031,10 @@ function levelOf (b, games, r, trust, witnesses) {
   if (self) [level, note] = [open.mode === 'live' ? 'L3' : 'L2', mine ? 'proved to you' : 'as declared']
   else if (open.beacon === 'quicknet') {
     const all = [b.log, ...b.log.earlier].map((c) => c.checkpoint)
-    const inTime = ({ assign }) => witnesses.length > 0 && all.some((c) => c.good && c.size > assign.index &&
+    const inTime = ({ assign }) => assign?.round !== undefined && witnesses.length > 0 && all.some((c) => c.good && c.size > assign.index &&
       c.times.every((t) => t?.some((x) => x <= BigInt(roundTime(assign.round)))))
-    const dealt = games.flatMap((g) => g.segments.filter((s) => s.deal && s.assign?.round))
-    if (dealt.every(inTime)) level = 'L1'
+    const dealt = games.flatMap((g) => g.segments.filter((s) => s.deal))
+    if (dealt.length > 0 && dealt.every(inTime)) level = 'L1'
     else note = 'beacon not witnessed'
   }
   if (trust.myAnchor) r.test(mine, 'level', 'neither anchor of the match is yours')

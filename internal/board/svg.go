@@ -122,7 +122,7 @@ func (o Options) arrow(b *strings.Builder, s rules.Step) {
 	fmt.Fprintf(b, `<circle cx="%d" cy="%d" r="6" %s/>`+"\n", x2, y2, fill("mark", "#c0392b"))
 }
 
-// end is where an arrow touches a place of the mover's path.
+// end is where an arrow touches a place of the mover's path: beside the checkers, so that no number is hidden.
 func (o Options) end(idx int) (x, y int) {
 	half := margin + tall - radius
 	if o.Mover == o.View {
@@ -130,10 +130,10 @@ func (o Options) end(idx int) (x, y int) {
 	}
 	switch idx {
 	case rules.Bar:
-		return 6*pitch + pitch/2, half
+		return 6*pitch + pitch/2, svgTall / 2
 	case rules.Off:
-		return 13*pitch + tray/2, half
+		return 13*pitch + tray/2 - radius - 6, half
 	}
 	x, y, dir := place(o.seen(idx))
-	return x, y + dir*(tall-20)
+	return x, y + dir*(tall+6)
 }

@@ -70,6 +70,24 @@ func (c Catalogue) Count(key string, n int64, args ...any) string {
 	return fill(text, append([]any{n}, args...))
 }
 
+// Say words a sentence that carries its key and its arguments as texts, such as one of a report. Where the key has plural
+// forms, the number is what the first argument begins with.
+func (c Catalogue) Say(key string, args ...string) string {
+	all := make([]any, len(args))
+	for i, a := range args {
+		all[i] = a
+	}
+	if c.Has(key) || len(args) == 0 {
+		return c.Text(key, all...)
+	}
+	digits := len(args[0]) - len(strings.TrimLeft(args[0], "0123456789"))
+	n, err := strconv.ParseInt(args[0][:digits], 10, 64)
+	if err != nil {
+		return key
+	}
+	return c.Count(key, n, all[1:]...)
+}
+
 // fill replaces the placeholders of a text. One without an argument stays as it is.
 func fill(text string, args []any) string {
 	open := strings.IndexByte(text, '{')

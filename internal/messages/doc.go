@@ -8,6 +8,7 @@
 //	c.Text("code.step-closed")                // the landing point is closed
 //	c.Text("event.roll", "A", dice)           // A rolls 6 1
 //	c.Count("unit.roll", 57)                  // 57 rolls
+//	c.Say(sentence.Key, sentence.Args...)     // a sentence of an audit.Report
 //
 // Keys by what they word; a value that has a stable id in a text, a record or a report is looked up under that id:
 //

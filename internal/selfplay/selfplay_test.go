@@ -46,7 +46,11 @@ func TestEveryVariantUnderEveryOption(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				dice := selfplay.Uniform(uint64(i))
+				uniform, drawn := selfplay.Uniform(uint64(i)), map[string]int{}
+				dice := func(stream string) (rules.Dice, error) {
+					drawn[stream]++
+					return uniform(stream)
+				}
 				for !match.Over() {
 					setting := match.Next()
 					events, st, err := player.Game(setting, dice)
@@ -54,6 +58,10 @@ func TestEveryVariantUnderEveryOption(t *testing.T) {
 						t.Fatalf("%s: %v", o, err)
 					}
 					why[st.Result().Why]++
+					if got, want := st.Throws(), [3]int{drawn[replay.StreamOpening], drawn[replay.StreamA], drawn[replay.StreamB]}; got != want {
+						t.Fatalf("%s: the game counts %v throws of its streams, drawn were %v", o, got, want)
+					}
+					clear(drawn)
 					checkRecord(t, setting, events, st)
 					if match, err = match.Add(st.Result()); err != nil {
 						t.Fatal(err)

@@ -4,8 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -61,6 +61,15 @@ type Report struct {
 	Verdict  Verdict   `json:"verdict"`
 	Findings []Finding `json:"findings"`
 	Notes    []Note    `json:"notes,omitempty"`
+	Steps    []Step    `json:"steps,omitempty"` // for callers to fill in
+}
+
+// Step is one accepted line with the position after it.
+type Step struct {
+	Game     int    `json:"game"`
+	Line     int    `json:"line"`
+	What     string `json:"what"`
+	Position string `json:"position"`
 }
 
 // Finding is one thing that is wrong. Line is the 1-based line in the file.
@@ -105,13 +114,13 @@ func Check(name string, r io.Reader, o Options) Report {
 		if err != nil {
 			return malformed(report, err)
 		}
-		return checkSheet(report, out.Report, out.Variant, out.Length)
+		return checkSheet(report, out.Report, out.Variant, out.Length, out.Crawford)
 	case SGF:
 		out, err := sgf.Check(in, sgf.Options{Variant: o.Variant, Observe: o.Observe})
 		if err != nil {
 			return malformed(report, err)
 		}
-		return checkSheet(report, out.Report, out.Variant, out.Length)
+		return checkSheet(report, out.Report, out.Variant, out.Length, out.Crawford)
 	}
 	if len(bytes.TrimSpace(start)) == 0 {
 		return malformed(report, errors.New("the file is empty"))
@@ -129,32 +138,29 @@ func recognise(start []byte) Format {
 	if bytes.HasPrefix(trimmed, []byte("(")) {
 		return SGF
 	}
-	for line := range bytes.Lines(trimmed) {
-		word, rest, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
-		switch {
-		case word == "" || strings.HasPrefix(word, ";"):
-			if word != "" {
-				return Mat
-			}
-			continue
-		case strings.EqualFold(word, "game") || strings.Contains(strings.ToLower(rest), "point"):
-			return Mat
-		case word == replay.Opening.String() || word == replay.Timeout.String():
+	word, _, _ := strings.Cut(firstLine(trimmed), " ")
+	for k := replay.Opening; k <= replay.End; k++ {
+		if word == k.String() { // a record that begins in the wrong place is still one
 			return Record
 		}
-		return eventLine(word)
+	}
+	if strings.HasPrefix(word, ";") {
+		return Mat
+	}
+	for line := range bytes.Lines(trimmed) {
+		if matLine.Match(line) {
+			return Mat
+		}
 	}
 	return ""
 }
 
-// eventLine returns Record if a line begins like an event: a record that begins in the wrong place is still one.
-func eventLine(word string) Format {
-	for k := replay.Opening; k <= replay.End; k++ {
-		if word == k.String() {
-			return Record
-		}
-	}
-	return ""
+// matLine is one of the lines every .mat file has.
+var matLine = regexp.MustCompile(`(?i)^\s*(game +\d+|\d+ +points? +match)\s*$`)
+
+func firstLine(text []byte) string {
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	return string(bytes.TrimSpace(line))
 }
 
 // malformed ends a report with an error of reading, in its line where it names one.
@@ -178,7 +184,7 @@ func (r *Report) add(f replay.Finding) {
 	r.Findings = append(r.Findings, out)
 }
 
-func checkSheet(r Report, s sheet.Report, v rules.Variant, length int) Report {
+func checkSheet(r Report, s sheet.Report, v rules.Variant, length int, crawford bool) Report {
 	r.Variant, r.Games, r.Rolls = v.ID, s.Games, s.Rolls
 	for _, f := range s.Findings {
 		r.add(f)
@@ -187,10 +193,12 @@ func checkSheet(r Report, s sheet.Report, v rules.Variant, length int) Report {
 		r.Notes = append(r.Notes, Note(n))
 	}
 	switch {
-	case length > 0:
-		r.Options = fmt.Sprintf("a match to %d points with the cube", length)
-	case v.Rules.Cube():
-		r.Options = "single games with the cube; beavers, and results with and without the Jacoby rule, are accepted"
+	case !v.Rules.Cube():
+	case length == 0:
+		r.Notes = append(r.Notes, Note{Text: "a session of single games: beavers, and results with and without the Jacoby rule, are accepted"})
+	case length <= replay.MaxSeries:
+		o := replay.Options{Raise: replay.RaiseCube, Series: replay.Series{Kind: replay.SeriesPoints, N: length}, Crawford: crawford}
+		r.Options = o.String()
 	}
 	switch {
 	case len(s.Findings) > 0:

@@ -115,3 +115,25 @@ func TestObserve(t *testing.T) {
 		}
 	}
 }
+
+func FuzzCheck(f *testing.F) {
+	for _, text := range []string{header + events, events, mat, sgf} {
+		f.Add(text)
+	}
+	short, err := rules.Lookup("short")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r := files.Check("name", strings.NewReader(text), files.Options{Variant: &short})
+		lines := strings.Count(text, "\n") + 1
+		for _, finding := range r.Findings {
+			if finding.Line < 0 || finding.Line > lines || finding.Message == "" {
+				t.Errorf("finding %+v in a text of %d lines", finding, lines)
+			}
+		}
+		if (r.Verdict == files.Verified || r.Verdict == files.Incomplete) != (len(r.Findings) == 0) {
+			t.Errorf("%s with findings %+v", r.Verdict, r.Findings)
+		}
+	})
+}

@@ -84,11 +84,11 @@ func (b *brute) fault(game []play) int {
 			s.Roll = 7
 			plays := b.gen.Plays(b.short, at, s)
 			want, moved := after(at.Setup(), mover, p.text)
-			if len(bruteHop.FindAllString(p.text, -1)) > s.Len() {
-				continue // a row that names more steps than dice cannot be what it says
+			if !named(at, at, mover, p) {
+				continue
 			}
 			for _, end := range plays.Ends {
-				if e := end.Setup(); e.Points[mover] == want.Points[mover] && e.Bar[mover] == want.Bar[mover] && e.Off[mover] == want.Off[mover] && moved == (plays.K > 0) {
+				if e := end.Setup(); e.Points[mover] == want.Points[mover] && e.Bar[mover] == want.Bar[mover] && e.Off[mover] == want.Off[mover] && moved == (plays.K > 0) && named(at, end, mover, p) {
 					next[end] = true
 				}
 			}
@@ -101,6 +101,43 @@ func (b *brute) fault(game []play) int {
 		}
 	}
 	return 0
+}
+
+// named reports whether the landings that a cell names fit: none is closed, an enemy blot that stood on one is gone at the end, and the
+// distances are those of the dice.
+func named(start, end rules.Position, mover rules.Color, p play) bool {
+	a, b, used := int(p.dice[0]), int(p.dice[1]), 0
+	for _, m := range bruteHop.FindAllStringSubmatch(p.text, -1) {
+		at, _ := strconv.Atoi(m[1])
+		if m[1] == "bar" {
+			at = 25
+		}
+		count := 1
+		if m[3] != "" {
+			count, _ = strconv.Atoi(m[3])
+		}
+		for _, stop := range strings.Split(strings.ReplaceAll(m[2], "*", ""), "/")[1:] {
+			to, _ := strconv.Atoi(stop)
+			if enemies := func(q rules.Position) int { return q.At(mover.Other(), to-1) }; to > 0 && (enemies(start) > 1 || enemies(start) == 1 && start != end && enemies(end) > 0) {
+				return false
+			}
+			switch d := at - to; {
+			case to > 0 && a != b && d != a && d != b && d != a+b, to > 0 && a == b && d%a != 0:
+				return false
+			case d == a+b && a != b:
+				used += 2 * count
+			case a == b:
+				used += (d + a - 1) / a * count
+			default:
+				used += count
+			}
+			at = to
+		}
+	}
+	if a == b {
+		return used <= 4
+	}
+	return used <= 2
 }
 
 // after moves the checkers of one side as a cell says, and says whether it says anything.

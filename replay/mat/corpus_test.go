@@ -20,6 +20,9 @@ func corpus(t testing.TB) string {
 		dir = filepath.Join("..", "..", "..", "shared", "corpus")
 	}
 	if _, err := os.Stat(dir); err != nil {
+		if os.Getenv("FAIRDICE_REQUIRE_CORPUS") != "" {
+			t.Fatal(err)
+		}
 		t.Skipf("no corpus of real match files (%v): set FAIRDICE_CORPUS", err)
 	}
 	return dir
@@ -30,7 +33,7 @@ func files(t testing.TB, pattern string) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(corpus(t), pattern))
 	if err != nil || len(names) == 0 {
-		t.Skipf("no files %s in the corpus (%v)", pattern, err)
+		t.Fatalf("no files %s in the corpus (%v)", pattern, err)
 	}
 	return names
 }
@@ -65,7 +68,7 @@ func TestManifestCounts(t *testing.T) {
 	dir := filepath.Join(corpus(t), "mat")
 	manifest, err := os.Open(filepath.Join(dir, "manifest.tsv"))
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	defer manifest.Close()
 	lines := bufio.NewScanner(manifest)

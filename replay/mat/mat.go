@@ -25,11 +25,12 @@ type Options struct {
 	Observe func(game, line int, what string, st replay.State)
 }
 
-// Report is what [Check] has found. Length is 0 for a session.
+// Report is what [Check] has found.
 type Report struct {
 	sheet.Report
-	Variant rules.Variant
-	Length  int
+	Variant  rules.Variant
+	Length   int  // points the match is played to, 0 for a session
+	Crawford bool // the Crawford rule holds
 }
 
 // ErrNoGame is returned for a text without any game.
@@ -43,11 +44,14 @@ func Check(r io.Reader, o Options) (Report, error) {
 	f.variant, f.fixed = rules.Variant{}, o.Variant != nil
 	if f.fixed {
 		f.variant = *o.Variant
+		if err := sheet.Playable(f.variant); err != nil {
+			return Report{}, fmt.Errorf("read match file: %w", err)
+		}
 	}
 	if err := f.read(); err != nil {
 		return Report{}, fmt.Errorf("read match file: %w", err)
 	}
-	return Report{Report: f.sheet.Close(), Variant: f.variant, Length: max(0, f.length)}, nil
+	return Report{Report: f.sheet.Close(), Variant: f.variant, Length: max(0, f.length), Crawford: f.crawford}, nil
 }
 
 // file is a match file being read.
@@ -158,7 +162,10 @@ func (f *file) take(text []byte) error {
 		f.begin(nil)
 	}
 	if f.sheet == nil {
-		return fmt.Errorf("%q is no line of a match file before its first game", clip(trimmed))
+		if _, ok := rowNumber(trimmed); ok {
+			return fmt.Errorf("%q stands before the first game", clip(trimmed))
+		}
+		return nil // a program's own words
 	}
 	f.rowOrResult(text, trimmed)
 	return nil
@@ -172,7 +179,7 @@ func (f *file) begin(score *[2]int) {
 		}
 		f.sheet = sheet.New(sheet.Options{Variant: f.variant, Length: max(0, f.length), Crawford: f.crawford, Observe: f.observe})
 	}
-	f.sheet.Game(f.started, f.number, score)
+	f.sheet.Game(f.started, score)
 	f.number, f.middle = 0, 20
 }
 
@@ -205,7 +212,7 @@ var spaces = strings.NewReplacer(" ", "", "-", "")
 // variations maps the names programs use to variants.
 var variations = map[string]string{
 	"": "short", "backgammon": "short", "standard": "short", "nackgammon": "nackgammon", "hypergammon": "hyper", "hypergammon3": "hyper", "hyper": "hyper",
-	"tavla": "tavla", "plakoto": "plakoto",
+	"tavla": "tavla",
 }
 
 // heading reads "Game 3".
@@ -288,13 +295,9 @@ func cutScore(text []byte) (head []byte, n int, ok bool) {
 
 // rowOrResult judges a line of a game.
 func (f *file) rowOrResult(text, trimmed []byte) {
-	offset := 0
-	digits := 0
-	for digits < len(trimmed) && digit(trimmed[digits]) {
-		digits++
-	}
-	if digits > 0 && digits < len(trimmed) && trimmed[digits] == ')' {
-		offset = len(text) - len(trimmed) + digits + 1
+	offset, numbered := rowNumber(trimmed)
+	if numbered {
+		offset += len(text) - len(trimmed)
 		text = text[offset:]
 	}
 	if bad := f.row.parse(text, offset, f.middle); bad != "" {
@@ -302,8 +305,19 @@ func (f *file) rowOrResult(text, trimmed []byte) {
 		return
 	}
 	for i := range f.row.n {
-		f.cell(&f.row.cells[i], offset > 0)
+		f.cell(&f.row.cells[i], numbered)
 	}
+}
+
+// rowNumber returns the length of a row's number, "12)".
+func rowNumber(text []byte) (n int, ok bool) {
+	for n < len(text) && digit(text[n]) {
+		n++
+	}
+	if n == 0 || n == len(text) || text[n] != ')' {
+		return 0, false
+	}
+	return n + 1, true
 }
 
 // cell hands one column to the sheet. Numbered says whether the row has a number.

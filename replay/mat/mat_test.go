@@ -108,6 +108,8 @@ func TestOddities(t *testing.T) {
 		{"session without length", strings.Replace(match("0", open, "  2)                                  Wins 2 points"), " 0 point match\n", "", 1), ""},
 		{"a match to more than 25", match("31", open, "  2)                                  Wins 2 points"), ""},
 		{"no line with players", strings.Replace(match("5", open, "  2) 64: 24/14"), " Ann : 0                        Bob : 0\n", "", 1), ""},
+		{"words before the first game", "Exported by a program\nAnn against Bob\n" + match("5", open, "  2) 64: 24/14"), ""},
+		{"words after the result", match("5", open, "                                  Wins 1 point", "Time played: 10 minutes"), "cannot read"},
 		{"Crawford off", "; [Crawford \"Off\"]\n" + strings.ReplaceAll(match("5", open, "  2)  Doubles => 2                   Takes"), "Ann : 0", "Ann : 4"), ""},
 		{"nackgammon", "; [Variation \"NackGammon\"]\n" + match("5", "  1) 21: 13/11 6/5                  31: 13/10 24/23"), ""},
 		{"hypergammon", "; [Variation \"HyperGammon\"]\n" + match("5", "  1) 21: 24/22 23/22                31: 24/21 22/21"), ""},
@@ -176,6 +178,15 @@ func TestVariantGiven(t *testing.T) {
 	}
 	if report, err := mat.Check(strings.NewReader(text), mat.Options{}); err != nil || len(report.Findings) == 0 {
 		t.Errorf("hyper passes as short: %v, %+v", err, report)
+	}
+}
+
+func TestVariantWithoutBar(t *testing.T) {
+	for _, v := range rules.Variants() {
+		_, err := mat.Check(strings.NewReader(match("5", "  1) 31: 8/5 6/5")), mat.Options{Variant: &v})
+		if (err == nil) != v.Rules.HasBar() {
+			t.Errorf("%s: %v", v.ID, err)
+		}
 	}
 }
 

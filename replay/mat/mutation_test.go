@@ -94,7 +94,7 @@ func TestMutations(t *testing.T) {
 	}
 	second := brute{short: short.Rules}
 	r := rand.New(rand.NewPCG(1, 2))
-	rounds := 100
+	rounds := 60
 	if testing.Short() {
 		rounds = 15
 	}
@@ -116,7 +116,7 @@ func TestMutations(t *testing.T) {
 					if _, ok := first[f.Game]; !ok {
 						first[f.Game] = f.Line
 					}
-					if f.Check == "result" {
+					if strings.HasPrefix(f.Category, "result-") || f.Category == "score" {
 						first[f.Game] = -f.Line
 					}
 				}
@@ -139,7 +139,8 @@ func TestMutations(t *testing.T) {
 				}
 			}
 			t.Logf("caught %d in their rows, %d elsewhere, survived %d", caught, elsewhere, survived)
-			if elsewhere*50 > caught+survived {
+			// The second reader knows no cube and follows more ways to the same end: now and then it notices a row later.
+			if elsewhere*20 > caught+survived {
 				t.Errorf("%d faults were found in other rows", elsewhere)
 			}
 		})
@@ -169,4 +170,39 @@ func mutate(t *testing.T, r *rand.Rand, name string, m mutation) (string, int) {
 		return strings.Join(lines, "\n"), i + 1
 	}
 	return "", 0
+}
+
+// TestOtherWaysToWriteTheSame rewrites whole real files as other programs would: nothing may become a fault.
+func TestOtherWaysToWriteTheSame(t *testing.T) {
+	replaced := func(pattern, with string) func(string) string {
+		p := regexp.MustCompile(pattern)
+		return func(text string) string { return p.ReplaceAllString(text, with) }
+	}
+	for name, rewrite := range map[string]func(string) string{
+		"no stars":       replaced(`(\d)\*`, "$1"),
+		"stars anywhere": replaced(`/(\d+)( |$)`, "/$1*$2"),
+		"numbers":        func(s string) string { return strings.NewReplacer("bar/", "25/", "/off", "/0").Replace(s) },
+		"words":          func(s string) string { return replaced(` 25/`, " bar/")(replaced(`/0( |$|\r)`, "/off$1")(s)) },
+		"CRLF":           func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
+		"mark":           func(s string) string { return "\xef\xbb\xbf" + s },
+		"cannot move":    replaced(`(\d\d:)( {10,}\d\d:)`, "$1 Cannot Move$2"),
+		"no words":       replaced(`Cannot Move`, ""),
+		"no comments":    replaced(`(?m)^;.*$`, ""),
+		"dice turned":    replaced(`\b([1-6])([1-6]):`, "$2$1:"),
+		"blank lines":    replaced(`\n`, "\n\n"),
+		"wide":           replaced(`(?m)^( *\d+\))`, " $1 "),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, file := range append(files(t, "mat/*.mat"), files(t, "selfplay/*.mat")...) {
+				data, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				report, err := mat.Check(strings.NewReader(rewrite(string(data))), mat.Options{})
+				if err != nil || len(report.Findings) > 0 {
+					t.Errorf("%s: %v %+v", filepath.Base(file), err, report.Findings)
+				}
+			}
+		})
+	}
 }

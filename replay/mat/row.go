@@ -56,7 +56,7 @@ var keywords = map[string]kind{
 
 // fill are words that may follow a keyword and add nothing.
 var fill = map[string]bool{
-	"=>": true, "to": true, "point": true, "points": true, "and": true, "the": true, "match": true, "game": true, "single": true, "gammon": true,
+	"=>": true, "->": true, "to": true, "point": true, "points": true, "and": true, "the": true, "match": true, "game": true, "single": true, "gammon": true,
 	"backgammon": true, "a": true,
 }
 
@@ -156,7 +156,8 @@ func fold(b, w []byte) []byte {
 }
 
 // unableWords are the words of "Cannot Move" and its relatives.
-var unableWords = map[string]bool{"cannot": true, "can't": true, "move": true, "no": true, "(no": true, "play": true, "play)": true, "dances": true, "fans": true, "-": true}
+var unableWords = map[string]bool{"cannot": true, "can't": true, "move": true, "no": true, "(no": true, "move)": true, "play": true,
+	"play)": true, "dance": true, "dances": true, "fans": true, "-": true}
 
 func (r *row) begin(k kind, column int) string {
 	if r.n == len(r.cells) {

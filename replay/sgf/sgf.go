@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
 	"fairdice/replay"
 	"fairdice/replay/sheet"
@@ -26,11 +24,12 @@ type Options struct {
 	Observe func(game, line int, what string, st replay.State)
 }
 
-// Report is what [Check] has found. Length is 0 for a session.
+// Report is what [Check] has found.
 type Report struct {
 	sheet.Report
-	Variant rules.Variant
-	Length  int
+	Variant  rules.Variant
+	Length   int  // points the match is played to, 0 for a session
+	Crawford bool // the Crawford rule holds
 }
 
 // ErrNoGame is returned for a text without any game.
@@ -39,6 +38,11 @@ var ErrNoGame = errors.New("the text holds no game")
 // Check reads a match and judges every node. An error says that the text is no such file or breaks a limit; it is a
 // *replay.LineError where a line is to blame. Everything else is in the report.
 func Check(r io.Reader, o Options) (Report, error) {
+	if o.Variant != nil {
+		if err := sheet.Playable(*o.Variant); err != nil {
+			return Report{}, fmt.Errorf("read sgf file: %w", err)
+		}
+	}
 	f := file{in: bufio.NewReader(r), line: 1, opt: o}
 	if err := f.collection(); err != nil {
 		return Report{}, fmt.Errorf("read sgf file: %w", &replay.LineError{Line: f.line, Err: err})
@@ -46,32 +50,22 @@ func Check(r io.Reader, o Options) (Report, error) {
 	if f.sheet == nil {
 		return Report{}, fmt.Errorf("read sgf file: %w", ErrNoGame)
 	}
-	return Report{Report: f.sheet.Close(), Variant: f.variant, Length: f.length}, nil
+	return Report{Report: f.sheet.Close(), Variant: f.variant, Length: f.length, Crawford: f.crawford}, nil
 }
 
 // file is a collection being read.
 type file struct {
-	in      *bufio.Reader
-	opt     Options
-	line    int
-	size    int // bytes of the running game tree
-	sheet   *sheet.Sheet
-	variant rules.Variant
-	length  int
-	games   int
-	value   []byte
-	hops    [8]sheet.Hop
-}
-
-// root is what the first node of a game says.
-type root struct {
-	line   int
-	info   bool // MI was given
-	length int
-	score  [2]int
-	rules  string
-	result string
-	backg  bool
+	in       *bufio.Reader
+	opt      Options
+	line     int
+	size     int // bytes of the running game tree
+	sheet    *sheet.Sheet
+	variant  rules.Variant
+	length   int
+	crawford bool
+	games    int
+	value    []byte
+	hops     [8]sheet.Hop
 }
 
 // read returns the next byte, counting lines and bytes.
@@ -247,161 +241,5 @@ func (f *file) text() error {
 			return fmt.Errorf("a property value is longer than %d bytes", MaxValue)
 		}
 		f.value = append(f.value, c)
-	}
-}
-
-func (g *root) set(name, value string) {
-	switch name {
-	case "GM":
-		g.backg = strings.TrimSpace(value) == "6"
-	case "RU":
-		g.rules = value
-	case "RE":
-		g.result = value
-	case "MI":
-		key, number, _ := strings.Cut(value, ":")
-		n, err := strconv.Atoi(number)
-		if err != nil || n < 0 || n > 1<<20 {
-			return
-		}
-		g.info = true
-		switch key {
-		case "length":
-			g.length = n
-		case "ws":
-			g.score[replay.A] = n
-		case "bs":
-			g.score[replay.B] = n
-		}
-	}
-}
-
-// variations maps the words of RU that GNU Backgammon writes to variants.
-var variations = map[string]string{"Nackgammon": "nackgammon", "Hypergammon3": "hyper"}
-
-// begin starts a game after its root.
-func (f *file) begin(g *root) error {
-	if !g.backg {
-		return errors.New("the game is not backgammon: GM is not 6")
-	}
-	crawford, id := false, "short"
-	for word := range strings.SplitSeq(g.rules, ":") {
-		switch {
-		case word == "Crawford":
-			crawford = true
-		case variations[word] != "":
-			id = variations[word]
-		case strings.HasPrefix(word, "Hypergammon"):
-			return fmt.Errorf("the variation %q is not one that can be checked", word)
-		}
-	}
-	if f.sheet == nil {
-		f.length = g.length
-		f.variant, _ = rules.Lookup(id)
-		if f.opt.Variant != nil {
-			f.variant = *f.opt.Variant
-		}
-		f.sheet = sheet.New(sheet.Options{Variant: f.variant, Length: f.length, Crawford: crawford, Observe: f.opt.Observe})
-	}
-	f.games++
-	score := &g.score
-	if !g.info {
-		score = nil
-	}
-	f.sheet.Game(g.line, f.games, score)
-	return nil
-}
-
-// finish ends a game tree with the result that its root gives.
-func (f *file) finish(g *root, nodes int) error {
-	if nodes == 0 {
-		return errors.New("the game tree has no node")
-	}
-	if nodes == 1 {
-		if err := f.begin(g); err != nil {
-			return err
-		}
-	}
-	if g.result == "" || strings.EqualFold(g.result, "void") || g.result == "?" {
-		return nil
-	}
-	// W+2, B+2R: the R says that it was resigned, which the rows show by themselves.
-	winner, number, ok := strings.Cut(strings.TrimSuffix(g.result, "R"), "+")
-	points, err := strconv.ParseInt(number, 10, 48)
-	if !ok || err != nil || points <= 0 || winner != "W" && winner != "B" {
-		f.sheet.Bad(g.line, "cannot read the result %q", g.result)
-		return nil
-	}
-	f.sheet.Result(g.line, seat(winner), points)
-	return nil
-}
-
-func seat(color string) replay.Seat {
-	if color == "W" {
-		return replay.A
-	}
-	return replay.B
-}
-
-// node judges one property of a node after the root.
-func (f *file) node(line int, name, value string) {
-	switch name {
-	case "W", "B":
-	case "AW", "AB", "AE":
-		f.sheet.Bad(line, "the game goes on from an arranged position")
-		return
-	default:
-		return
-	}
-	who := seat(name)
-	switch value {
-	case "double", "redouble":
-		f.sheet.Double(line, who, 0)
-	case "take":
-		f.sheet.Take(line, who)
-	case "drop":
-		f.sheet.Drop(line, who)
-	default:
-		f.play(line, who, value)
-	}
-}
-
-// play judges "53hcfc": two dice, then pairs of points.
-func (f *file) play(line int, who replay.Seat, value string) {
-	if len(value) < 2 || len(value)%2 != 0 || len(value) > 2+2*len(f.hops) {
-		f.sheet.Bad(line, "cannot read the play %q", value[:min(len(value), 40)])
-		return
-	}
-	dice := rules.Dice{A: value[0] - '0', B: value[1] - '0'}
-	hops := f.hops[:0]
-	for i := 2; i < len(value); i += 2 {
-		from, okFrom := point(who, value[i])
-		to, okTo := point(who, value[i+1])
-		if !okFrom || !okTo || from <= to {
-			f.sheet.Bad(line, "cannot read the step %q", value[i:i+2])
-			return
-		}
-		hops = append(hops, sheet.Hop{From: from, To: to, Star: sheet.Silent})
-	}
-	if !dice.Valid() {
-		f.sheet.Bad(line, "no dice show %q", value[:2])
-		return
-	}
-	f.sheet.Play(line, who, dice, sheet.Play{Hops: hops, Unable: len(hops) == 0})
-}
-
-// point translates a letter into the mover's own number.
-func point(who replay.Seat, c byte) (uint8, bool) {
-	switch {
-	case c == 'y':
-		return replay.BarNumber, true
-	case c == 'z':
-		return replay.OffNumber, true
-	case c < 'a' || c > 'x':
-		return 0, false
-	case who == replay.A:
-		return c - 'a' + 1, true
-	default:
-		return 24 - (c - 'a'), true
 	}
 }

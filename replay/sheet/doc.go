@@ -6,7 +6,7 @@
 // landings was used, and so who was hit) every legal reading is followed until a later row settles it.
 //
 //	s := sheet.New(sheet.Options{Variant: short, Length: 5, Crawford: true})
-//	s.Game(10, 1, &[2]int{0, 0})
+//	s.Game(10, &[2]int{0, 0})
 //	s.Play(12, replay.A, rules.Dice{A: 3, B: 1}, sheet.Play{Hops: []sheet.Hop{{From: 8, To: 5}, {From: 6, To: 5}}})
 //	s.Double(13, replay.B, 2)
 //	s.Drop(14, replay.A)

@@ -51,22 +51,16 @@ func (s *Sheet) judge(lastGame bool) {
 		s.fail(s.worth.line, replay.CheckResult, "result-twice", "line %d gives %d points", s.result.line, s.result.points)
 		return
 	}
-	// The readings that the result fits are the possible ones; the best of the others says what is wrong.
-	var misfit *replay.Finding
+	// The readings that the result fits are the possible ones.
 	for _, r := range s.readings {
 		f, points := s.fit(r.state)
 		if f == nil {
 			s.count(s.result.winner, points)
 			return
 		}
-		if misfit == nil {
-			misfit = f
-		}
+		s.die(corpse{finding: *f, penalty: r.penalty})
 	}
-	if s.dead != nil && s.dead.penalty < s.best().penalty {
-		misfit = &s.dead.finding
-	}
-	s.report.add(*misfit)
+	s.report.add(s.cause())
 	s.scored = false
 }
 

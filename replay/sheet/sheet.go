@@ -47,13 +47,14 @@ type Sheet struct {
 	score    [2]int // after the last game, as far as it could be checked
 	scored   bool   // score is known
 	crawford bool   // the Crawford game has been played
-	number   int    // the running game's number as the file gives it
 	state    gameState
 	last     int // line of the last row
+	row      int // rows so far, two columns of one line being one row
 
 	readings, next []reading
-	dead           *corpse
-	gaveUp         bool // a row said that a seat gives up
+	dead           []corpse // readings that ended in the last rows
+	starred        bool     // the match marks hits: a play without a star says something
+	gaveUp         bool     // a row said that a seat gives up
 	loser          replay.Seat
 	halted         bool // a row stands where a throw should be; a result or a closed board can explain it
 	waiting        replay.Seat
@@ -69,40 +70,29 @@ const (
 	failed            // a row was refused: the rest of the game cannot be judged
 )
 
-// reading is one way to understand the rows so far.
-type reading struct {
-	state   replay.State
-	penalty int
-
-	// withheld is what is wrong with the last throw, which nothing was played with: only a result after it can explain that.
-	withheld *replay.Finding
-}
-
-// corpse is why the best reading that is no longer possible stopped being so.
-type corpse struct {
-	finding replay.Finding
-	penalty int
-}
-
 type outcome struct {
 	winner replay.Seat
 	points int64
 	line   int
 }
 
-// New returns a sheet without rows. The variant must be of the short family.
+// Playable returns why matches of a variant are not written in such files, or nil for the variants with a bar.
+func Playable(v rules.Variant) error {
+	if v.Rules.HasBar() {
+		return nil
+	}
+	return fmt.Errorf("%s is not a game of such files: they hold games with a bar", v.ID)
+}
+
+// New returns a sheet without rows. The variant must be [Playable].
 func New(o Options) *Sheet { return &Sheet{opt: o} }
 
-// Begun reports whether a game has begun.
-func (s *Sheet) Begun() bool { return s.number > 0 || s.report.Games > 0 }
-
-// Game begins the next game, closing the one before it. Number is the file's own, score the points it claims before the game; nil if it
-// claims none.
-func (s *Sheet) Game(line, number int, score *[2]int) {
+// Game begins the next game, closing the one before it. Score is what the file claims before the game; nil if it claims nothing.
+func (s *Sheet) Game(line int, score *[2]int) {
 	s.closeGame(false)
 	s.report.Games++
-	s.number, s.state, s.last = number, running, line
-	s.dead, s.gaveUp, s.halted, s.result, s.worth = nil, false, false, nil, nil
+	s.state, s.last = running, line
+	s.dead, s.gaveUp, s.halted, s.result, s.worth = s.dead[:0], false, false, nil, nil
 	if score != nil {
 		if s.scored && *score != s.score {
 			s.find(line, replay.CheckResult, "score", "the score is given as %d : %d, but the games before it make it %d : %d", score[0], score[1], s.score[0], s.score[1])
@@ -147,6 +137,7 @@ func (s *Sheet) Play(line int, seat replay.Seat, dice rules.Dice, p Play) {
 	if !s.ready(line) {
 		return
 	}
+	s.starred = s.starred || slices.ContainsFunc(p.Hops, func(h Hop) bool { return h.Star == Hit })
 	s.next = s.next[:0]
 	for _, r := range s.readings {
 		st, err := s.throw(r.state, seat, dice)
@@ -166,6 +157,9 @@ func (s *Sheet) Play(line int, seat replay.Seat, dice rules.Dice, p Play) {
 			continue
 		}
 		for _, c := range found {
+			if !s.starred {
+				c.penalty = 0
+			}
 			s.add(reading{state: c.state, penalty: r.penalty + c.penalty})
 		}
 	}
@@ -264,43 +258,13 @@ func (s *Sheet) Halt(line int, seat replay.Seat) {
 	}
 }
 
-// pass lets a seat that did not roll pass, if no roll could have been played.
-func (s *Sheet) pass(line int) {
-	s.halted = false
-	s.next = s.next[:0]
-	for _, r := range s.readings {
-		if st, ok := s.closedOut(r.state); ok {
-			s.add(reading{state: st, penalty: r.penalty})
-			continue
-		}
-		s.die(corpse{penalty: r.penalty, finding: replay.Finding{Game: s.report.Games, Line: s.last, Check: replay.CheckMoves, Category: "no-dice",
-			Message: fmt.Sprintf("%s has no dice here, though some could be played", s.waiting)}})
-	}
-	s.last = line
-	s.settle(line, "pass")
-}
-
-// closedOut returns the state after a pass without dice, and whether no dice could have been played.
-func (s *Sheet) closedOut(st replay.State) (replay.State, bool) {
-	var passed replay.State
-	for a := uint8(1); a <= 6; a++ {
-		for b := a; b <= 6; b++ {
-			next, err := st.Apply(&s.decoder.gen, replay.Event{Kind: replay.Roll, Seat: s.waiting, Dice: rules.Dice{A: a, B: b}})
-			if err == nil {
-				next, err = next.Apply(&s.decoder.gen, replay.Event{Kind: replay.Move, Seat: s.waiting})
-			}
-			if err != nil {
-				return st, false
-			}
-			passed = next
-		}
-	}
-	return passed, true
-}
-
-// Bad takes a row that cannot be read.
+// Bad takes a row that cannot be read. After the result it is a program's own words.
 func (s *Sheet) Bad(line int, format string, args ...any) {
-	if s.state == running {
+	switch {
+	case s.state != running:
+	case s.result != nil || s.worth != nil:
+		s.Note(line, format, args...)
+	default:
 		s.fail(line, replay.CheckFormat, "unreadable", format, args...)
 	}
 }
@@ -329,6 +293,9 @@ func (s *Sheet) ready(line int) bool {
 			return false
 		}
 	}
+	if line != s.last {
+		s.row++
+	}
 	s.last = line
 	s.readings = slices.DeleteFunc(s.readings, func(r reading) bool {
 		if r.withheld != nil {
@@ -338,7 +305,7 @@ func (s *Sheet) ready(line int) bool {
 	})
 	switch {
 	case len(s.readings) == 0:
-		s.report.add(s.dead.finding)
+		s.report.add(s.cause())
 		s.state, s.scored = failed, false
 	case s.gaveUp:
 		s.fail(line, replay.CheckResult, "after-end", "%s has given up the game: nothing can follow", s.loser)
@@ -348,54 +315,6 @@ func (s *Sheet) ready(line int) bool {
 		return true
 	}
 	return false
-}
-
-// add takes a reading into the next ones; equal states are one reading.
-func (s *Sheet) add(r reading) {
-	for i := range s.next {
-		if s.next[i].state == r.state {
-			s.next[i].penalty = min(s.next[i].penalty, r.penalty)
-			return
-		}
-	}
-	if len(s.next) < maxReadings {
-		s.next = append(s.next, r)
-	}
-}
-
-// bury ends a reading that a row contradicts.
-func (s *Sheet) bury(line int, r reading, err error) {
-	s.die(corpse{penalty: r.penalty, finding: s.refused(line, err)})
-}
-
-// die keeps the better of two failed readings: the one whose stars fitted better, of equals the one that got further.
-func (s *Sheet) die(c corpse) {
-	if s.dead == nil || c.penalty < s.dead.penalty || c.penalty == s.dead.penalty && c.finding.Line > s.dead.finding.Line {
-		s.dead = &c
-	}
-}
-
-// settle takes over the next readings; without any the game has failed.
-func (s *Sheet) settle(line int, what string) {
-	s.readings, s.next = s.next, s.readings
-	if len(s.readings) == 0 {
-		s.report.add(s.dead.finding)
-		s.state, s.scored = failed, false
-		return
-	}
-	if s.opt.Observe != nil {
-		s.opt.Observe(s.report.Games, line, what, s.best().state)
-	}
-}
-
-func (s *Sheet) best() reading {
-	best := s.readings[0]
-	for _, r := range s.readings[1:] {
-		if r.penalty < best.penalty {
-			best = r
-		}
-	}
-	return best
 }
 
 func (s *Sheet) refused(line int, err error) replay.Finding {

@@ -210,7 +210,9 @@ func TestWALIsBounded(t *testing.T) {
 			largest = max(largest, info.Size())
 		}
 	}
-	if limit := int64(200 * 4200); largest > limit {
-		t.Errorf("the WAL grew to %d bytes, want at most %d", largest, limit)
+	// Never larger than it may be, and not copied after every commit either.
+	const page = 4096 + 24
+	if largest < 100*page || largest > 200*page {
+		t.Errorf("the WAL grew to %d bytes, want %d to %d", largest, 100*page, 200*page)
 	}
 }

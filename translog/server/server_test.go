@@ -160,10 +160,11 @@ func (c client) tree() (tlog.Tree, error) {
 	return tlog.Tree{N: cp.Size, Hash: tlog.Hash(cp.Root)}, err
 }
 
-// bundles reads all statements of a log of size entries.
-func (c client) bundles(size int64) ([]string, error) {
+// bundles reads the statements of a log of size entries, from the bundle of
+// statement first on.
+func (c client) bundles(first, size int64) ([]string, error) {
 	var texts []string
-	for n := int64(0); n*256 < size; n++ {
+	for n := first / 256; n*256 < size; n++ {
 		path := c.path(tlog.Tile{H: 8, L: -1, N: n, W: int(min(256, size-n*256))})
 		data, err := c.get(strings.Replace(path, "/data/", "/entries/", 1))
 		if err != nil {
@@ -186,6 +187,9 @@ func (c client) bundles(size int64) ([]string, error) {
 func TestClient(t *testing.T) {
 	l := newLog(t)
 	for _, size := range []int64{0, 1, 2, 255, 256, 257, 512, 65535, 65536, 65537, 70_000} {
+		if size > 1000 && testing.Short() {
+			break
+		}
 		l.grow(size + 3) // some entries that are not signed yet
 		l.sign(size)
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
@@ -194,16 +198,20 @@ func TestClient(t *testing.T) {
 			if err != nil || tree.N != size {
 				t.Fatalf("checkpoint of size %d, error %v; want size %d", tree.N, err, size)
 			}
-			texts, err := c.bundles(size)
-			if err != nil || int64(len(texts)) != size {
-				t.Fatalf("read %d statements, error %v; want %d", len(texts), err, size)
+			first := int64(0)
+			if size > 1000 && size != 70_000 {
+				first = (size - 300) / 256 * 256 // the largest log is read as a whole, others where they end
+			}
+			texts, err := c.bundles(first, size)
+			if err != nil || int64(len(texts)) != size-first {
+				t.Fatalf("read %d statements, error %v; want %d", len(texts), err, size-first)
 			}
 			if size == 0 {
 				return
 			}
-			indexes := make([]int64, size)
-			for i := range indexes {
-				indexes[i] = tlog.StoredHashIndex(0, int64(i))
+			var indexes []int64
+			for i := first; i < size; i++ {
+				indexes = append(indexes, tlog.StoredHashIndex(0, i))
 			}
 			reader := tlog.TileHashReader(tree, c)
 			leaves, err := reader.ReadHashes(indexes)
@@ -211,8 +219,8 @@ func TestClient(t *testing.T) {
 				t.Fatalf("read leaves: %v", err)
 			}
 			for i, leaf := range leaves {
-				if texts[i] != text(int64(i)) || tlog.RecordHash([]byte(texts[i])) != leaf {
-					t.Fatalf("statement %d is %q; its leaf is %v", i, texts[i], leaf)
+				if texts[i] != text(first+int64(i)) || tlog.RecordHash([]byte(texts[i])) != leaf {
+					t.Fatalf("statement %d is %q; its leaf is %v", first+int64(i), texts[i], leaf)
 				}
 			}
 			for _, i := range []int64{0, size / 2, size - 1} {
@@ -220,7 +228,7 @@ func TestClient(t *testing.T) {
 				if err != nil {
 					t.Fatalf("prove %d: %v", i, err)
 				}
-				if err := tlog.CheckRecord(proof, size, tree.Hash, i, leaves[i]); err != nil {
+				if err := tlog.CheckRecord(proof, size, tree.Hash, i, tlog.RecordHash([]byte(text(i)))); err != nil {
 					t.Errorf("check %d: %v", i, err)
 				}
 			}

@@ -1,0 +1,57 @@
+package api
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/go-chi/httprate"
+)
+
+// limited holds back a flood of links before the house is asked about any:
+// the link endpoint is the one that writes for people without a key.
+type limited struct {
+	ServerInterface
+	links *httprate.RateLimiter
+	proxy string
+}
+
+// PutLink is the limited operation.
+func (l limited) PutLink(w http.ResponseWriter, r *http.Request, match MatchPath, game GamePath, segment SegmentPath, seat SeatPath, params PutLinkParams) {
+	if l.links.RespondOnLimit(w, r, caller(r, l.proxy)) {
+		return
+	}
+	l.ServerInterface.PutLink(w, r, match, game, segment, seat, params)
+}
+
+// caller is whom a request is counted for: the peer of the connection, or
+// what the operator's own proxy has appended to its header last; what stands
+// before that, anybody may have written. Of IPv6 the network counts, for one
+// subscriber has 2^64 addresses.
+func caller(r *http.Request, proxyHeader string) string {
+	text := r.RemoteAddr
+	if proxyHeader != "" {
+		values := r.Header.Values(proxyHeader)
+		if len(values) > 0 {
+			parts := strings.Split(values[len(values)-1], ",")
+			text = strings.TrimSpace(parts[len(parts)-1])
+		}
+	}
+	address, err := netip.ParseAddr(text)
+	if err != nil {
+		port, err := netip.ParseAddrPort(text)
+		if err != nil {
+			return text
+		}
+		address = port.Addr()
+	}
+	address = address.Unmap().WithZone("")
+	if address.Is6() {
+		network, err := address.Prefix(64)
+		if err != nil {
+			return address.String()
+		}
+		return network.String()
+	}
+	return address.String()
+}
