@@ -57,7 +57,7 @@ func (s *server) AppendEvents(ctx context.Context, r AppendEventsRequestObject) 
 
 // CloseGame closes a finished game.
 func (s *server) CloseGame(ctx context.Context, r CloseGameRequestObject) (CloseGameResponseObject, error) {
-	a, err := s.house.CloseGame(ctx, who(ctx), r.Match, r.Game, r.Params.Since)
+	a, err := s.house.CloseGame(ctx, who(ctx), r.Match, r.Game, nil, r.Params.Since)
 	if err != nil {
 		return nil, err
 	}
