@@ -29,7 +29,7 @@ generate:
 	cd api && $(OAPI)
 	cd client && $(OAPI)
 	sed -i -e '1,2d' -e 's|DO NOT EDIT\.$$|&\n|' api/openapi.gen.go client/types.gen.go
-	$(GO) generate ./internal/gamesdoc
+	$(GO) generate ./...
 
 ## bench: durable draws through HTTP, with the distribution of their latency
 bench:

@@ -264,7 +264,7 @@ func (b *bench) openL0(variant string) string {
 	b.t.Helper()
 	id := newID(b.t)
 	_, err := b.client.OpenMatch(b.t.Context(), id, client.OpenRequest{
-		Variant: variant, Mode: client.ModeRandom, Options: single,
+		Variant: variant, Mode: client.ModeRandom, Options: new(single),
 		A: client.Player{Token: "ada"}, B: client.Player{Token: "ben"},
 	}, 0)
 	must(b.t, err)
@@ -285,9 +285,9 @@ func (b *bench) openL2(options string) (string, [2]*player.Player) {
 		seats[i] = p
 	}
 	_, err := b.client.OpenMatch(b.t.Context(), id, client.OpenRequest{
-		Variant: "short", Mode: client.ModeRandom, Options: options,
-		A: client.Player{Token: "ada", Anchor: client.Anchor{Hash: seats[0].Anchor().String()}},
-		B: client.Player{Token: "ben", Anchor: client.Anchor{Hash: seats[1].Anchor().String()}},
+		Variant: "short", Mode: client.ModeRandom, Options: new(options),
+		A: client.Player{Token: "ada", Anchor: &client.Anchor{Hash: seats[0].Anchor().String()}},
+		B: client.Player{Token: "ben", Anchor: &client.Anchor{Hash: seats[1].Anchor().String()}},
 	}, 0)
 	must(b.t, err)
 	return id, seats

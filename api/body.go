@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -95,23 +96,34 @@ func strict(data []byte, into any, required ...string) error {
 			return refuse(house.Malformed, "the body: member %s is not of the type the API document gives it", e.JSONPointer)
 		}
 	}
-	for _, name := range required {
-		if !has(data, name) {
-			return refuse(house.Malformed, "the body lacks the member %q", name)
+	for _, path := range required {
+		if lacks(data, path) {
+			return refuse(house.Malformed, "the body lacks the member /%s", path)
 		}
 	}
 	return nil
 }
 
-func has(object []byte, member string) bool {
+// lacks reports whether an object has no member at the end of the path,
+// although it has everything in front of it. An anchor without a hash, say, is
+// not the same as no anchor: the player meant to take part in the cut.
+func lacks(object jsontext.Value, path string) bool {
+	first, rest, deeper := strings.Cut(path, "/")
 	var members map[string]jsontext.Value
-	return json.Unmarshal(object, &members) == nil && members[member] != nil
+	if err := json.Unmarshal(object, &members); err != nil {
+		return true
+	}
+	v, ok := members[first]
+	if !deeper {
+		return !ok || v.Kind() == 'n'
+	}
+	return ok && lacks(v, rest)
 }
 
 // UnmarshalJSON is strict.
 func (b *OpenRequest) UnmarshalJSON(data []byte) error {
 	type plain OpenRequest
-	return strict(data, (*plain)(b), "variant", "mode", "a", "b")
+	return strict(data, (*plain)(b), "variant", "mode", "a", "b", "a/token", "b/token", "a/anchor/hash", "b/anchor/hash")
 }
 
 // UnmarshalJSON is strict.

@@ -12,32 +12,31 @@ import (
 	"fairdice/house"
 )
 
-// What a match is opened with if the request does not say; openapi.yaml lists
-// the same defaults.
-const (
-	defaultProfile = "refereed"
-	defaultOptions = "raise=mars stake=win series=single crawford=off"
-)
+// defaultOptions are those of a match whose request names none; openapi.yaml
+// says the same.
+const defaultOptions = "raise=mars stake=win series=single crawford=off"
+
+// given is what a request says, or what it means by saying nothing.
+func given[T any](v *T, otherwise T) T {
+	if v == nil {
+		return otherwise
+	}
+	return *v
+}
 
 // OpenMatch opens a match.
 func (s *server) OpenMatch(ctx context.Context, r OpenMatchRequestObject) (OpenMatchResponseObject, error) {
 	req := house.OpenRequest{
 		Match: r.Match, Variant: r.Body.Variant, Mode: string(r.Body.Mode),
-		Profile: string(r.Body.Profile), Options: r.Body.Options,
+		Profile: string(given(r.Body.Profile, OpenRequestProfileRefereed)), Options: given(r.Body.Options, defaultOptions),
 		A: r.Body.A.Token, B: r.Body.B.Token, Since: r.Params.Since,
 	}
-	if req.Profile == "" {
-		req.Profile = defaultProfile
-	}
-	if req.Options == "" {
-		req.Options = defaultOptions
-	}
-	switch r.Body.Beacon {
-	case "", OpenRequestBeaconNone:
+	switch beacon := given(r.Body.Beacon, OpenRequestBeaconNone); beacon {
+	case OpenRequestBeaconNone:
 	case OpenRequestBeaconQuicknet:
 		req.Beacon = true
 	default:
-		return nil, refuse(house.Malformed, "beacon %q is neither none nor quicknet", r.Body.Beacon)
+		return nil, refuse(house.Malformed, "beacon %q is neither none nor quicknet", beacon)
 	}
 	var err error
 	if req.AnchorA, err = anchor("a", r.Body.A.Anchor); err != nil {
@@ -53,21 +52,22 @@ func (s *server) OpenMatch(ctx context.Context, r OpenMatchRequestObject) (OpenM
 	return OpenMatch200JSONResponse{Match: a.Match, ViewToken: a.ViewToken, Published: published(a.Published)}, nil
 }
 
-func anchor(player string, a Anchor) (*commitment.Anchor, error) {
-	if a == (Anchor{}) {
+func anchor(player string, a *Anchor) (*commitment.Anchor, error) {
+	if a == nil {
 		return nil, nil
 	}
 	hash, err := commitment.ParseHash(a.Hash)
 	if err != nil {
 		return nil, refuse(house.Malformed, "anchor of %s: hash is not 64 lower-case hex digits", player)
 	}
-	switch a.Custody {
-	case "", AnchorCustodySelf:
+	custody := given(a.Custody, AnchorCustodySelf)
+	switch custody {
+	case AnchorCustodySelf:
 		return &commitment.Anchor{Hash: hash}, nil
 	case AnchorCustodyCustodial:
 		return &commitment.Anchor{Hash: hash, Custodial: true}, nil
 	}
-	return nil, refuse(house.Malformed, "anchor of %s: custody %q is neither self nor custodial", player, a.Custody)
+	return nil, refuse(house.Malformed, "anchor of %s: custody %q is neither self nor custodial", player, custody)
 }
 
 // GetMatch answers the public state of a match.

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"fairdice/commitment"
 	"fairdice/replay"
 	"fairdice/rules"
+	"fairdice/translog"
 )
 
 func gamePath(match string, game int, rest ...any) string {
@@ -194,5 +196,74 @@ func TestLinks(t *testing.T) {
 	must(t, second(public.PutLink(t.Context(), id, 1, 1, client.SeatA, l.Link.String(), 0)))
 	if _, err := public.PutLink(t.Context(), id, 1, 1, client.SeatA, other, 0); client.Code(err) != "other-content" {
 		t.Errorf("another link at a used address: %v", err)
+	}
+}
+
+// A player checks each roll as it comes. Whatever a platform or a house shows
+// him instead of what was drawn, he sees it.
+func TestPlayersCheckRolls(t *testing.T) {
+	b := newBench(t)
+	dealt := func() (draw func() client.Roll, seats [2]*player.Player) {
+		id, seats := b.openL2(single)
+		must(t, second(b.client.NextGame(t.Context(), id, 1, 0)))
+		for _, p := range seats {
+			must(t, second(p.Play(t.Context(), b.client, 1, 1)))
+		}
+		return func() client.Roll {
+			r, err := b.client.Draw(t.Context(), id, 1, 1, client.StreamOpening, 0)
+			must(t, err)
+			return r
+		}, seats
+	}
+	draw, seats := dealt()
+	for _, p := range seats {
+		must(t, p.CheckRoll(draw()))
+	}
+	drawOther, _ := dealt()
+	other := drawOther() // a roll of another match, as good as this one
+	for _, c := range []struct {
+		check  string
+		change func(r *client.Roll)
+	}{
+		{"record.rolls", func(r *client.Roll) { r.Dice = []int{7 - r.Dice[0], r.Dice[1]} }},
+		{"record.rolls", func(r *client.Roll) { r.Dice = r.Dice[:1] }},
+		{"receipts.chain", func(r *client.Roll) { r.Opening.Index++ }},
+		{"receipts.chain", func(r *client.Roll) { r.Opening.Key = strings.Repeat("00", 32) }},
+		{"receipts.signature", func(r *client.Roll) { r.Receipt = strings.Replace(r.Receipt, "dice ", "dice 6", 1) }},
+		{"receipts.chain", func(r *client.Roll) { r.Receipt, r.Dice = other.Receipt, other.Dice }},
+		{"rolls.opening", func(r *client.Roll) { r.Opening.Path = other.Opening.Path }},
+		{"rolls.opening", func(r *client.Roll) { r.Opening.Path = nil }},
+		{"format", func(r *client.Roll) { r.Opening.Stream = "c" }},
+		{"format", func(r *client.Roll) { r.Opening.Path[0] = "x" }},
+		{"log.inclusion", func(r *client.Roll) { r.Deal.Text = other.Deal.Text }},
+		{"log.inclusion", func(r *client.Roll) { r.Deal.Path[0] = strings.Repeat("00", 32) }},
+		{"log.signature", func(r *client.Roll) { r.Checkpoint = strings.Replace(r.Checkpoint, "dice", "mice", 1) }},
+		{"statements.refs", func(r *client.Roll) { dice, line := r.Dice, r.Line; *r = other; r.Dice, r.Line = dice, line }},
+		{"statements.refs", func(r *client.Roll) {
+			r.Checkpoint, r.Deal = other.Checkpoint, other.Deal
+			reprove(t, b, &r.Open, &r.Assign, r.Checkpoint)
+		}},
+		{"format", func(r *client.Roll) { r.Assign = r.Open }},
+	} {
+		r := draw()
+		c.change(&r)
+		var d *player.Distrust
+		if err := seats[1].CheckRoll(r); !errors.As(err, &d) || d.Check != c.check {
+			t.Errorf("want a refusal for %s, got %v", c.check, err)
+		}
+	}
+}
+
+// reprove gives statements their proofs in a later checkpoint.
+func reprove(t *testing.T, b *bench, open, assign *client.Statement, checkpoint string) {
+	head, err := translog.ReadCheckpoint(checkpoint)
+	must(t, err)
+	for _, s := range []*client.Statement{open, assign} {
+		p, err := b.client.Statement(t.Context(), s.Index, head.Size)
+		must(t, err)
+		if p.Checkpoint != checkpoint {
+			t.Fatalf("statement %d is proved in another checkpoint", s.Index)
+		}
+		*s = p.Statements[0]
 	}
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/hex"
+	"slices"
 
 	"fairdice/commitment"
 	"fairdice/house"
@@ -38,7 +39,7 @@ func (s *server) ListModes(context.Context, ListModesRequestObject) (ListModesRe
 	var out ListModes200JSONResponse
 	for _, m := range commitment.Modes() {
 		info := modes[m]
-		info.Mode = Mode(m.String())
+		info.Mode, info.Offered = Mode(m.String()), slices.Contains(s.house.Modes(), m.String())
 		out.Modes = append(out.Modes, info)
 	}
 	return out, nil

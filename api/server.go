@@ -156,6 +156,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 			id = u.String()
 		}
 		w.Header().Set(requestIDHeader, id)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
 		r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
 		started := time.Now()
 		defer func() {

@@ -42,37 +42,56 @@ const (
 type description struct {
 	id     ID
 	level  bool
+	kind   Kind
 	passed string
 }
 
+// Kind says in one word what a fault is, for tables of findings.
+type Kind string
+
+// The kinds of faults.
+const (
+	Broken    Kind = "malformed"    // it cannot be read at all
+	Altered   Kind = "altered"      // something is not what was committed, signed or dealt
+	Reused    Kind = "reused"       // something was used twice
+	Skipped   Kind = "skipped"      // a number or a roll was passed over
+	Reordered Kind = "re-ordered"   // something stands in the wrong place
+	Dropped   Kind = "dropped"      // something that must be there is missing
+	Late      Kind = "overdue"      // a deadline of PROTOCOL.md §7 was missed
+	WrongMove Kind = "wrong move"   // the rules refuse a line of a record
+	WrongEnd  Kind = "wrong result" // a result, score or header does not follow
+	Unproved  Kind = "level"        // the proof level does not hold
+	Forked    Kind = "forked"       // two versions of one log
+)
+
 var descriptions = [...]description{
-	{Format, true, "the file is a well-formed bundle"},
-	{LogSignature, true, "the log's key signed every checkpoint"},
-	{LogInclusion, true, "every statement is in the signed log"},
-	{LogConsistency, true, "the log grew from every earlier checkpoint without a change"},
-	{LogWitness, true, "the witnesses cosigned the checkpoint"},
-	{LogOrder, true, "nothing is missing and everything happened in its order"},
-	{StatementsRefs, true, "the statements agree with one another and nothing is used twice"},
-	{SequenceSecret, true, "every published secret is the committed one"},
-	{SequenceRoot, true, "every committed root follows from its secret"},
-	{DealLinks, true, "the players' links follow from their anchors, none skipped or repeated"},
-	{DealBeacon, true, "the beacon's signatures are genuine and their rounds were still to come"},
-	{DealCut, true, "every cut is the hash of the links and the beacon"},
-	{DealRoot, true, "every dealt root follows from the secret and the cut"},
-	{AssignLowest, true, "the lowest free sequence was assigned"},
-	{RollsOpening, true, "every roll opens the root that was published before the first roll"},
-	{RollsOrder, true, "the rolls were taken in order, none skipped"},
-	{ReceiptsSignature, true, "every receipt is signed with the match's receipt key"},
-	{ReceiptsChain, true, "the receipts form one unbroken chain"},
-	{RecordHead, false, "the records are those of this match, and receipts name their places in them"},
-	{RecordRolls, true, "records, receipts and rebuilt dice agree"},
-	{RulesVersion, false, "the rules are the published ones"},
-	{RulesMoves, false, "every move is legal"},
-	{RulesForced, false, "every obligation to move was met"},
-	{CubeCheck, false, "the cube was handled by the rules"},
-	{ResultCheck, false, "results and scores follow from the games"},
-	{ModeLaw, true, "the dice keep the law of their mode"},
-	{LevelCheck, true, "everything the stated level needs has passed"},
+	{Format, true, Broken, "the file is a well-formed bundle"},
+	{LogSignature, true, Altered, "the log's key signed every checkpoint"},
+	{LogInclusion, true, Altered, "every statement is in the signed log"},
+	{LogConsistency, true, Forked, "the log grew from every earlier checkpoint without a change"},
+	{LogWitness, true, Unproved, "the witnesses cosigned the checkpoint"},
+	{LogOrder, true, Reordered, "nothing is missing and everything happened in its order"},
+	{StatementsRefs, true, Altered, "the statements agree with one another and nothing is used twice"},
+	{SequenceSecret, true, Altered, "every published secret is the committed one"},
+	{SequenceRoot, true, Altered, "every committed root follows from its secret"},
+	{DealLinks, true, Altered, "the players' links follow from their anchors, none skipped or repeated"},
+	{DealBeacon, true, Altered, "the beacon's signatures are genuine and their rounds were still to come"},
+	{DealCut, true, Altered, "every cut is the hash of the links and the beacon"},
+	{DealRoot, true, Altered, "every dealt root follows from the secret and the cut"},
+	{AssignLowest, true, Skipped, "the lowest free sequence was assigned"},
+	{RollsOpening, true, Altered, "every roll opens the root that was published before the first roll"},
+	{RollsOrder, true, Skipped, "the rolls were taken in order, none skipped"},
+	{ReceiptsSignature, true, Altered, "every receipt is signed with the match's receipt key"},
+	{ReceiptsChain, true, Altered, "the receipts form one unbroken chain"},
+	{RecordHead, false, Altered, "the records are those of this match, and receipts name their places in them"},
+	{RecordRolls, true, Altered, "records, receipts and rebuilt dice agree"},
+	{RulesVersion, false, WrongMove, "the rules are the published ones"},
+	{RulesMoves, false, WrongMove, "every move is legal"},
+	{RulesForced, false, WrongMove, "every obligation to move was met"},
+	{CubeCheck, false, WrongMove, "the cube was handled by the rules"},
+	{ResultCheck, false, WrongEnd, "results and scores follow from the games"},
+	{ModeLaw, true, Altered, "the dice keep the law of their mode"},
+	{LevelCheck, true, Unproved, "everything the stated level needs has passed"},
 }
 
 // IDs lists all checks in report order.
@@ -104,10 +123,15 @@ const (
 
 // Check is one line of a report. Game and Line are 0 when the finding belongs
 // to no single game or line; Line counts the event lines of the game's record
-// from 1.
+// from 1. Kind is that of a fault. Match, Tenant and Mode are set in reports on
+// many matches.
 type Check struct {
 	ID     ID     `json:"id"`
 	Status Status `json:"status"`
+	Kind   Kind   `json:"kind,omitempty"`
+	Match  string `json:"match,omitempty"`
+	Tenant string `json:"tenant,omitempty"`
+	Mode   string `json:"mode,omitempty"`
 	Game   int    `json:"game,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Detail string `json:"detail,omitempty"`
@@ -128,17 +152,31 @@ type findings struct {
 	incomplete bool // evidence that should be there is not, so no verdict may be "verified"
 }
 
+// nothingToCheck is the reason of last resort.
+const nothingToCheck = "there is nothing to check"
+
 func newFindings() *findings {
 	return &findings{fails: map[ID][]Check{}, dropped: map[ID]int{}, reasons: map[ID][]Check{}, passed: map[ID]bool{}}
 }
 
-// fail records a fault. game and line are 0 where they do not apply.
+// fail records a fault of the kind that is usual for the check. game and line
+// are 0 where they do not apply.
 func (f *findings) fail(id ID, game, line int, detail string) {
-	if len(f.fails[id]) >= maxFindings {
-		f.dropped[id]++
+	f.failAs(describe(id).kind, id, game, line, detail)
+}
+
+// failAs records a fault of another kind.
+func (f *findings) failAs(kind Kind, id ID, game, line int, detail string) {
+	f.add(Check{ID: id, Status: Fail, Kind: kind, Game: game, Line: line, Detail: detail})
+}
+
+// add records a fault.
+func (f *findings) add(c Check) {
+	if len(f.fails[c.ID]) >= maxFindings {
+		f.dropped[c.ID]++
 		return
 	}
-	f.fails[id] = append(f.fails[id], Check{ID: id, Status: Fail, Game: game, Line: line, Detail: detail})
+	f.fails[c.ID] = append(f.fails[c.ID], c)
 }
 
 // pass records that some instance of the check was carried out and held.
@@ -153,6 +191,21 @@ func (f *findings) skip(id ID, game int, reason string) {
 	}
 	if len(f.reasons[id]) < maxFindings {
 		f.reasons[id] = append(f.reasons[id], Check{ID: id, Status: Unchecked, Game: game, Detail: reason})
+	}
+}
+
+// merge adds the findings of a part. Of what was not checked it keeps the
+// reason, but not in which game.
+func (f *findings) merge(checks []Check) {
+	for _, c := range checks {
+		switch {
+		case c.Status == Fail:
+			f.add(c)
+		case c.Status == Pass:
+			f.pass(c.ID)
+		case c.Detail != nothingToCheck:
+			f.skip(c.ID, 0, c.Detail)
+		}
 	}
 }
 
@@ -173,7 +226,7 @@ func (f *findings) list() []Check {
 		case f.passed[d.id]:
 			out = append(out, Check{ID: d.id, Status: Pass, Detail: d.passed})
 		case len(f.reasons[d.id]) == 0:
-			f.skip(d.id, 0, "there is nothing to check")
+			f.skip(d.id, 0, nothingToCheck)
 		}
 		out = append(out, f.reasons[d.id]...)
 	}

@@ -3,6 +3,7 @@ package audit
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,13 +17,18 @@ import (
 	"fairdice/translog"
 )
 
-// evidence is a bundle whose texts have been read: what `format` promises.
-// Everything after it may rely on well-formed values, and on nothing else:
-// whether they are signed, included or consistent is what the checks decide.
+// evidence is a match whose texts have been read: what `format` promises. It
+// comes from a bundle or from an archive; the checks are the same. Everything
+// after it may rely on well-formed values, and on nothing else: whether they
+// are signed, included or consistent is what the checks decide.
 type evidence struct {
-	bundle     *Bundle
+	bundle     *Bundle // nil: the match is one of an archive
 	checkpoint checkpoint
 	earlier    []checkpoint
+	origin     string // of the log
+	signatures bool   // receipts are verified one by one
+	lenient    bool   // throws of mode real that are not at hand are no fault
+	book       *Book
 	ledger     *ledger
 	open       *commitment.Open // nil: the statement is missing
 	receiptKey note.Verifier    // of the open
@@ -69,6 +75,7 @@ type game struct {
 	openings map[element]BundleOpening
 	log      *gameLog // never nil; empty if the log says nothing of the game
 	inFile   *BundleGame
+	absent   bool                         // only the log knows of it: no record, no receipts
 	last     replay.State                 // as far as the record can be followed
 	rebuilt  map[int]*commitment.Sequence // by segment, with the cut
 }
@@ -86,7 +93,7 @@ func readEvidence(b *Bundle) (*evidence, error) {
 	if len(b.Games) == 0 {
 		return nil, errors.New("games: there are none")
 	}
-	e := &evidence{bundle: b}
+	e := &evidence{bundle: b, origin: b.Log.Origin, signatures: true}
 	if _, err := commitment.ParseVerifier(b.Log.Key); err != nil {
 		return nil, fmt.Errorf("log.key: %w", err)
 	}
@@ -153,13 +160,18 @@ func (e *evidence) readStatements() error {
 		return errors.New("statements: more than one open") // C16
 	}
 	e.ledger = newLedger(entries)
-	if e.open != nil {
-		key, err := commitment.ParseVerifier(e.open.ReceiptKey)
-		if err != nil {
-			return fmt.Errorf("statements: receipt-key: %w", err)
-		}
-		e.receiptKey = key
+	return e.readReceiptKey()
+}
+
+func (e *evidence) readReceiptKey() error {
+	if e.open == nil {
+		return nil
 	}
+	key, err := commitment.ParseVerifier(e.open.ReceiptKey)
+	if err != nil {
+		return fmt.Errorf("statements: receipt-key: %w", err)
+	}
+	e.receiptKey = key
 	return nil
 }
 
@@ -205,15 +217,16 @@ func (e *evidence) readGame(b *BundleGame, want int) (*game, error) {
 	return g, nil
 }
 
-// readReceipt reads a receipt and verifies it under the receipt key of the open
-// in one go. Without an open there is no key to verify it under.
+// readReceipt reads a receipt and, if that is wanted, verifies it under the
+// receipt key of the open in one go. Without an open there is no key to verify
+// it under.
 func (e *evidence) readReceipt(raw string) (receipt, error) {
 	if len(raw) > maxNote {
 		return receipt{}, fmt.Errorf("note of %d bytes, more than %d", len(raw), maxNote)
 	}
 	var n *note.Note
 	var err error
-	if e.receiptKey == nil {
+	if e.receiptKey == nil || !e.signatures {
 		n, err = commitment.ParseNote(raw)
 	} else {
 		n, err = commitment.OpenNote(raw, e.receiptKey)
@@ -268,6 +281,25 @@ func (e *evidence) readArchives() error {
 		}
 	}
 	return nil
+}
+
+// game returns game n of the match, if it is at hand.
+func (e *evidence) game(n int) (*game, bool) {
+	if i, ok := slices.BinarySearchFunc(e.games, n, func(g *game, n int) int { return g.number - n }); ok {
+		return e.games[i], true
+	}
+	return nil, false
+}
+
+// present yields the games of which there is more than the log says.
+func (e *evidence) present() iter.Seq[*game] {
+	return func(yield func(*game) bool) {
+		for _, g := range e.games {
+			if !g.absent && !yield(g) {
+				return
+			}
+		}
+	}
 }
 
 // segment returns segment k of the game if it was committed, assigned and

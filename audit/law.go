@@ -11,7 +11,7 @@ import (
 // C14). It does not look at how they were generated; record.rolls does.
 func (e *evidence) checkLaw(f *findings) {
 	mode := e.open.Mode
-	for _, g := range e.games {
+	for g := range e.present() {
 		for _, s := range g.log.segments {
 			q := g.rebuilt[s.number]
 			if q == nil {

@@ -24,7 +24,6 @@ type entry struct {
 type ledger struct {
 	entries    []entry // by log index
 	commits    map[string]*filed[commitment.Commit]
-	retires    map[string]*filed[commitment.Retire]
 	opens      map[string]*filed[commitment.Open]
 	matches    map[string]*matchLog
 	duplicates []duplicate
@@ -78,7 +77,6 @@ func newLedger(entries []entry) *ledger {
 	l := &ledger{
 		entries: entries,
 		commits: map[string]*filed[commitment.Commit]{},
-		retires: map[string]*filed[commitment.Retire]{},
 		opens:   map[string]*filed[commitment.Open]{},
 		matches: map[string]*matchLog{},
 	}
@@ -96,11 +94,9 @@ func newLedger(entries []entry) *ledger {
 func (l *ledger) file(e entry) {
 	switch s := e.statement.(type) {
 	case commitment.Commit:
-		put(l, l.commits, s.Sequence, e, s, "sequence "+s.Sequence+" is committed", 0)
-	case commitment.Retire:
-		put(l, l.retires, s.Sequence, e, s, "sequence "+s.Sequence+" is retired", 0)
+		putFirst(l.commits, s.Sequence, e, s)
 	case commitment.Open:
-		put(l, l.opens, s.Match, e, s, "match "+s.Match+" is opened", 0)
+		putFirst(l.opens, s.Match, e, s)
 	case commitment.Assign:
 		g := l.match(s.Match).game(s.Game)
 		put(l, g.assigns, s.Segment, e, s, fmt.Sprintf("segment %d is assigned", s.Segment), s.Game)
@@ -132,11 +128,17 @@ func (l *ledger) file(e entry) {
 }
 
 func put[K comparable, S commitment.Statement](l *ledger, m map[K]*filed[S], key K, e entry, s S, what string, game int) {
-	if _, twice := m[key]; twice {
+	if !putFirst(m, key, e, s) {
 		l.duplicates = append(l.duplicates, duplicate{e, what, game})
-		return
+	}
+}
+
+func putFirst[K comparable, S commitment.Statement](m map[K]*filed[S], key K, e entry, s S) bool {
+	if _, twice := m[key]; twice {
+		return false
 	}
 	m[key] = &filed[S]{e, s}
+	return true
 }
 
 func (l *ledger) match(id string) *matchLog {

@@ -11,7 +11,7 @@ import (
 // checkLinks carries out deal.links for one match. throws returns the links of
 // a seat that the receipts of a game carry, in their order; it is nil when
 // receipts are not at hand, which leaves mode live unchecked.
-func checkLinks(f *findings, open *commitment.Open, games []*gameLog, throws func(game, seat int) []commitment.Hash) {
+func checkLinks(f *findings, open *commitment.Open, games []*gameLog, throws func(game, seat int) ([]commitment.Hash, []int)) {
 	live := open.Mode == commitment.Live
 	anchors := [2]*commitment.Anchor{open.AnchorA, open.AnchorB}
 	switch {
@@ -29,7 +29,7 @@ func checkLinks(f *findings, open *commitment.Open, games []*gameLog, throws fun
 		for i, g := range games {
 			links[i] = g.links(f, seat, anchor != nil, live)
 			if live {
-				links[i].Throws = throws(g.number, seat)
+				links[i].Throws, links[i].Segments = throws(g.number, seat)
 			}
 		}
 		if anchor != nil {
@@ -124,13 +124,53 @@ func (g *game) checkReceiptLinks(f *findings, live bool) {
 	}
 }
 
-// throwLinks returns the links of one seat that the receipts carry.
-func (g *game) throwLinks(seat int) []commitment.Hash {
-	var out []commitment.Hash
+// throwLinks returns the links of one seat that the receipts carry, and the
+// segments of their throws.
+func (g *game) throwLinks(seat int) (links []commitment.Hash, segments []int) {
+	segments = []int{}
 	for _, r := range g.receipts {
 		if r.Links != nil {
-			out = append(out, r.Links[seat])
+			links, segments = append(links, r.Links[seat]), append(segments, r.Segment)
 		}
 	}
-	return out
+	return links, segments
+}
+
+// checkThrowValues looks for links of throws that are on the other player's
+// chain too: receipts are in no log, so the book does not see them. What a
+// player repeats of his own chain breaks it, which is a fault of deal.links.
+func (e *evidence) checkThrowValues(f *findings) {
+	var seen [2]map[commitment.Hash]bool // by seat: anchor and links
+	add := func(seat int, v *commitment.Hash) {
+		if v != nil {
+			seen[seat][*v] = true
+		}
+	}
+	for seat, anchor := range [...]*commitment.Anchor{e.open.AnchorA, e.open.AnchorB} {
+		seen[seat] = map[commitment.Hash]bool{}
+		if anchor != nil {
+			add(seat, &anchor.Hash)
+		}
+	}
+	for _, g := range e.games {
+		for _, s := range g.log.segments {
+			if s.deal != nil {
+				add(0, s.deal.S.LinkA)
+				add(1, s.deal.S.LinkB)
+			}
+		}
+	}
+	for _, g := range e.games {
+		for n, r := range g.receipts {
+			if r.Links == nil {
+				continue
+			}
+			for seat := range r.Links {
+				if seen[1-seat][r.Links[seat]] {
+					f.fail(StatementsRefs, g.number, 0, fmt.Sprintf("the link of seat %c in receipt %d is on the chain of seat %c too", 'A'+seat, n+1, 'B'-seat))
+				}
+				add(seat, &r.Links[seat])
+			}
+		}
+	}
 }

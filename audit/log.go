@@ -180,6 +180,10 @@ func met(policies []*translog.Policy, times []map[string]int64, limit *int64) bo
 	return true
 }
 
+// Witnessed lists states of the log that have met the reader's policy, from
+// the smallest, with the moment by which they had.
+type Witnessed []quorum
+
 // quorum is a state of the log and the moment by which it had met the policy.
 type quorum struct {
 	size int64
@@ -189,8 +193,8 @@ type quorum struct {
 // quorums lists the usable checkpoints that ever met the policy, from the
 // smallest; by is the earliest moment of all that are at least as large, since
 // a larger log contains what the smaller one did.
-func quorums(policies []*translog.Policy, all []checkpoint, times [][]map[string]int64, usable func(int) bool) []quorum {
-	var list []quorum
+func quorums(policies []*translog.Policy, all []checkpoint, times [][]map[string]int64, usable func(int) bool) Witnessed {
+	var list Witnessed
 	for i, c := range all {
 		if !usable(i) {
 			continue
@@ -216,7 +220,7 @@ func quorums(policies []*translog.Policy, all []checkpoint, times [][]map[string
 
 // roundsWitnessed asks of every deal whether a checkpoint with its assign was
 // cosigned before its round came out (C8).
-func (e *evidence) roundsWitnessed(list []quorum) bool {
+func (e *evidence) roundsWitnessed(list Witnessed) bool {
 	if e.open == nil || !e.open.Beacon {
 		return false
 	}

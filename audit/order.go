@@ -7,39 +7,6 @@ import (
 	"fairdice/replay"
 )
 
-// checkTimes demands that times never decrease along the log and that the
-// numbers of a tenant and mode are committed in order: one after the other if
-// the whole log is at hand, in rising order otherwise (PROTOCOL.md §3).
-func checkTimes(f *findings, l *ledger, whole bool) {
-	type series struct {
-		tenant string
-		mode   commitment.Mode
-	}
-	next := map[series]uint64{}
-	for i, e := range l.entries {
-		if i > 0 && e.statement.When().Before(l.entries[i-1].statement.When()) {
-			f.fail(LogOrder, 0, 0, fmt.Sprintf("the %s is dated before the %s that precedes it",
-				e.statement.Type(), l.entries[i-1].statement.Type())+at(e))
-		}
-		switch s := e.statement.(type) {
-		case commitment.Commit:
-			key := series{s.Tenant, s.Mode}
-			due := next[key]
-			if s.Number < due || whole && s.Number != due {
-				f.fail(LogOrder, 0, 0, fmt.Sprintf("number %d of tenant %s and mode %s is committed where number %d is due",
-					s.Number, s.Tenant, s.Mode, due)+at(e))
-			}
-			if s.Number >= due {
-				next[key] = s.Number + 1
-			}
-		case commitment.Retire:
-			if c := l.commits[s.Sequence]; c == nil || c.index > e.index {
-				f.fail(LogOrder, 0, 0, "sequence "+s.Sequence+" is retired without having been committed"+at(e))
-			}
-		}
-	}
-}
-
 // checkOrder carries out log.order for one match. timedOut tells of a game
 // whether its record ends by a timeout, which excuses a missing deal (C9).
 func (m *matchLog) checkOrder(f *findings, open *filed[commitment.Open], timedOut func(game int) bool) {
@@ -53,7 +20,7 @@ func (m *matchLog) checkOrder(f *findings, open *filed[commitment.Open], timedOu
 		end := g.end()
 		if end == nil {
 			if !last || m.finish != nil {
-				f.fail(id, n, 0, "the game has neither close nor abort, though the match went on") // C17
+				f.failAs(Dropped, id, n, 0, "the game has neither close nor abort, though the match went on") // C17
 			}
 		} else {
 			lastEnd = end
@@ -77,7 +44,7 @@ func (m *matchLog) checkOrder(f *findings, open *filed[commitment.Open], timedOu
 func (g *gameLog) checkSegments(f *findings, open *filed[commitment.Open], lastEnd *entry) {
 	const id = LogOrder
 	if len(g.segments) == 0 {
-		f.fail(id, g.number, 0, "the assign of segment 1 is missing")
+		f.failAs(Dropped, id, g.number, 0, "the assign of segment 1 is missing")
 	}
 	for _, e := range g.loose {
 		f.fail(id, g.number, 0, fmt.Sprintf("a %s does not continue the row of segments, segment %d is due",
@@ -88,7 +55,7 @@ func (g *gameLog) checkSegments(f *findings, open *filed[commitment.Open], lastE
 		a := s.assign
 		switch {
 		case s.commit == nil:
-			f.fail(id, g.number, 0, "the commit of sequence "+a.S.Sequence+" is missing")
+			f.failAs(Dropped, id, g.number, 0, "the commit of sequence "+a.S.Sequence+" is missing")
 		case s.commit.index >= a.index:
 			f.fail(id, g.number, 0, fmt.Sprintf("the sequence of segment %d was committed after it was assigned", s.number)+at(s.commit.entry))
 		}
@@ -115,7 +82,7 @@ func (g *gameLog) checkSegments(f *findings, open *filed[commitment.Open], lastE
 func (g *gameLog) checkDeals(f *findings, lastMayMiss bool) {
 	for i, s := range g.segments {
 		if s.deal == nil && !(lastMayMiss && i == len(g.segments)-1) {
-			f.fail(LogOrder, g.number, 0, fmt.Sprintf("the deal of segment %d is missing", s.number))
+			f.failAs(Dropped, LogOrder, g.number, 0, fmt.Sprintf("the deal of segment %d is missing", s.number))
 		}
 	}
 }
@@ -135,21 +102,25 @@ func (g *gameLog) entries() []entry {
 	return out
 }
 
-// checkBundleOrder carries out log.order for the bundle.
-func (e *evidence) checkBundleOrder(f *findings) {
+// checkMatchOrder carries out log.order for the match.
+func (e *evidence) checkMatchOrder(f *findings) {
 	f.pass(LogOrder)
-	checkTimes(f, e.ledger, false)
 	if e.open == nil {
-		f.fail(LogOrder, 0, 0, "the open of the match is missing")
+		f.failAs(Dropped, LogOrder, 0, 0, "the open of the match is missing")
 		return
 	}
 	m := e.ledger.match(e.open.Match)
 	for _, g := range e.games {
 		m.game(g.number) // a game the log does not know lacks every statement
 	}
-	m.checkOrder(f, e.ledger.opens[e.open.Match], func(n int) bool {
-		return n <= len(e.games) && e.games[n-1].timedOut()
-	})
+	m.checkOrder(f, e.ledger.opens[e.open.Match], e.timedOut)
+}
+
+// timedOut reports whether game n ended by a timeout. Without its record any
+// close may be one.
+func (e *evidence) timedOut(n int) bool {
+	g, ok := e.game(n)
+	return ok && (g.absent || g.timedOut())
 }
 
 // timedOut reports whether the line before the end line is a timeout (C9).

@@ -61,6 +61,14 @@ func (e *evidence) checkPlay(f *findings, t Trust) []Fault {
 			skipGame(f, g.number, "the match had been decided")
 			continue
 		}
+		if g.absent {
+			if g.log.close != nil {
+				match = g.addResult(f, match)
+			} else if next, err := match.Skip(); err == nil {
+				match = next
+			}
+			continue
+		}
 		setting := match.Next()
 		setting.Game = g.number
 		if g.record.Header.Crawford != setting.Crawford {
@@ -141,14 +149,22 @@ func (g *game) checkResult(f *findings, played replay.Replayed, match replay.Mat
 		return match
 	}
 	f.pass(id)
-	c := g.log.close.S
 	last, ok := g.lastEvent(0)
 	switch {
 	case !ok || last.Kind != replay.End:
 		f.fail(id, g.number, len(g.events), "the game was closed, but its record has no end line")
-	case endOf(last).String() != c.Result.String():
-		f.fail(id, g.number, len(g.events), fmt.Sprintf("the log says %s, the record %q", c.Result, last)+at(g.log.close.entry))
+	case endOf(last).String() != g.log.close.S.Result.String():
+		f.fail(id, g.number, len(g.events), fmt.Sprintf("the log says %s, the record %q", g.log.close.S.Result, last)+at(g.log.close.entry))
 	}
+	return g.addResult(f, match)
+}
+
+// addResult adds the result that the log names to the match and compares the
+// score after it.
+func (g *game) addResult(f *findings, match replay.Match) replay.Match {
+	const id = ResultCheck
+	f.pass(id)
+	c := g.log.close.S
 	result := replay.Result{Draw: c.Result.Seat == 0, Points: int64(c.Result.Points)}
 	if c.Result.Seat == 'B' {
 		result.Seat = replay.B

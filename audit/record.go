@@ -11,9 +11,11 @@ import (
 func (e *evidence) checkRecords(f *findings) {
 	score := [2]int{}
 	for _, g := range e.games {
-		g.checkHeader(f, e.open, score)
-		g.checkHeads(f, e.open.Profile)
-		g.checkRecordRolls(f, e.open)
+		if !g.absent {
+			g.checkHeader(f, e.open, score)
+			g.checkHeads(f, e.open.Profile)
+			g.checkRecordRolls(f, e.open)
+		}
 		if c := g.log.close; c != nil {
 			score = [2]int{c.S.ScoreA, c.S.ScoreB}
 		}
@@ -44,7 +46,7 @@ func (g *game) checkHeader(f *findings, open *commitment.Open, score [2]int) {
 // (PROTOCOL.md §5).
 func (g *game) checkHeads(f *findings, profile commitment.Profile) {
 	const id = RecordHead
-	before := 0
+	next := 0 // the first place that no receipt before has named
 	for i, r := range g.receipts {
 		n := r.RecordLines
 		wrong := func(detail string) { f.fail(id, g.number, 0, fmt.Sprintf("receipt %d ", i+1)+detail) }
@@ -57,12 +59,14 @@ func (g *game) checkHeads(f *findings, profile commitment.Profile) {
 			if n != 0 {
 				wrong("names a place inside the record, though no record was kept while the dice were drawn")
 			}
-		case n < before:
-			wrong("names an earlier state of the record than the receipt before it")
-		case n < len(g.events) && !isThrow(g.events[n], r.Stream):
+		case n == len(g.events):
+			wrong("names the end of the record, where no roll follows")
+		case !isThrow(g.events[n], r.Stream):
 			wrong(fmt.Sprintf("names the place before line %d, which is not its roll", n+1))
+		case n < next && !(i > 0 && r.Hash() == g.receipts[i-1].Hash()): // the same receipt again is a fault of the chain
+			wrong("names no later state of the record than the receipt before it")
 		}
-		before = n
+		next = n + 1
 	}
 	var lines int
 	var head commitment.Hash

@@ -123,12 +123,10 @@ func (e *evidence) claims() []Sentence {
 // is judged at now, or at the time of the last statement if now is not known.
 func (e *evidence) overdue(now time.Time) []string {
 	if now.IsZero() {
-		for _, en := range e.ledger.entries {
-			now = en.statement.When() // in log order: the last one stays
-		}
+		now = e.book.Last()
 	}
 	late := []string{}
-	for _, q := range e.ledger.sequences(newFindings(), now) {
+	for q := range e.book.Sequences(now) {
 		if q.Overdue {
 			late = append(late, q.Sequence)
 		}

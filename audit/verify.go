@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"math"
 	"time"
 
 	"fairdice/commitment"
@@ -54,7 +55,8 @@ func Verify(data []byte, t Trust) Report {
 	f.pass(Format)
 	r := Report{Games: []GameSummary{}, Overdue: []string{}, Says: []string{}, Faults: []Fault{}}
 	e.checkLog(f, t)
-	e.checkBundleOrder(f)
+	e.checkBook(f)
+	e.checkMatchOrder(f)
 	f.skip(AssignLowest, 0, "a bundle cannot show it; the whole log can")
 	if e.open == nil {
 		for _, d := range descriptions {
@@ -67,21 +69,49 @@ func Verify(data []byte, t Trust) Report {
 		return r
 	}
 	e.attach()
+	checkRefs(f, e.ledger)
 	e.checkBundleRefs(f)
+	e.checkMatch(f, t, &r)
+	r.Overdue = e.overdue(t.Now)
+	e.conclude(f, t, &r)
+	r.Sentences = e.sentences(f, t, &r)
+	return r
+}
+
+// checkBook reads a bundle's statements through the book.
+func (e *evidence) checkBook(f *findings) {
+	e.book = newBook(e.origin, false, func(c Check) {
+		c.Match, c.Tenant, c.Mode = "", "", "" // a bundle has one of each
+		f.add(c)
+	})
+	f.pass(StatementsRefs)
+	for _, en := range e.ledger.entries {
+		e.book.Add(en.index, en.statement)
+	}
+}
+
+// checkMatch carries out the checks of one match that do not depend on where
+// its statements come from.
+func (e *evidence) checkMatch(f *findings, t Trust, r *Report) {
 	e.checkDeals(f)
 	e.checkRolls(f)
 	e.checkRecords(f)
 	r.Faults = append(r.Faults, e.checkPlay(f, t)...)
 	e.checkLaw(f)
-	e.checkLevel(f, t, &r)
-
+	e.checkLevel(f, t, r)
 	r.Match, r.Variant, r.Mode = e.open.Match, e.open.Variant, e.open.Mode.String()
-	r.Says, r.Overdue = e.says(), e.overdue(t.Now)
+	r.Says = e.says()
 	for _, g := range e.games {
 		r.Games = append(r.Games, g.summary())
+	}
+}
+
+// conclude lists the findings and gives the verdict.
+func (e *evidence) conclude(f *findings, t Trust, r *Report) {
+	r.Checks = f.list()
+	for _, g := range e.games {
 		f.incomplete = f.incomplete || g.log.end() == nil // C17
 	}
-	r.Checks = f.list()
 	switch {
 	case len(r.Failed()) > 0:
 		r.Verdict = Failed
@@ -90,24 +120,44 @@ func Verify(data []byte, t Trust) Report {
 	default:
 		r.Verdict = Verified
 	}
-	r.Sentences = e.sentences(f, t, &r)
-	return r
 }
 
 // checkDeals carries out the checks of secrets, roots, links, cuts and beacon,
 // which a whole log shares.
 func (e *evidence) checkDeals(f *findings) {
-	b := &rebuilder{findings: f, archives: e.archives, budget: maxRebuilt}
+	b := &rebuilder{findings: f, archives: e.archives, lenient: e.lenient, budget: maxRebuilt}
+	if e.bundle == nil {
+		b.budget = math.MaxInt // an archive may ask for as much as its log holds
+	}
 	logs := make([]*gameLog, len(e.games))
+	throws := e.throws
 	for i, g := range e.games {
 		logs[i] = g.log
 		g.rebuilt = b.check(g.log)
 		g.checkReceiptLinks(f, e.open.Mode == commitment.Live)
 		g.log.checkCuts(f)
+		if g.absent && g.log.end() != nil {
+			throws = nil // the links of its throws are not known
+		}
 	}
-	checkLinks(f, e.open, logs, func(game, seat int) []commitment.Hash { return e.games[game-1].throwLinks(seat) })
+	checkLinks(f, e.open, logs, throws)
+	if e.open.Mode == commitment.Live {
+		e.checkThrowValues(f)
+	}
 	rounds := maxRounds
+	if e.bundle == nil {
+		rounds = math.MaxInt
+	}
 	checkBeacon(f, e.open, logs, &rounds)
+}
+
+// throws returns the links of a seat that the receipts of a game carry, and
+// the segments of their throws.
+func (e *evidence) throws(game, seat int) (links []commitment.Hash, segments []int) {
+	if g, ok := e.game(game); ok {
+		return g.throwLinks(seat)
+	}
+	return nil, nil
 }
 
 // attach gives every game of the file what the log says about it.

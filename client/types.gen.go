@@ -399,7 +399,7 @@ func (e VersionProtocol) Valid() bool {
 // Anchor The public end of a player's chain of links (PROTOCOL.md §4).
 type Anchor struct {
 	// Custody Whether the player keeps the chain, or the platform for him; the latter lowers the proof level.
-	Custody AnchorCustody `json:"custody,omitempty,omitzero"`
+	Custody *AnchorCustody `json:"custody,omitempty"`
 
 	// Hash 32 bytes in lower-case hex.
 	//
@@ -631,7 +631,10 @@ type ModeInfo struct {
 	Countable bool `json:"countable"`
 
 	// Mode How the dice of a sequence are made (PROTOCOL.md §2).
-	Mode    Mode   `json:"mode"`
+	Mode Mode `json:"mode"`
+
+	// Offered This service deals the mode.
+	Offered bool   `json:"offered"`
 	Summary string `json:"summary"`
 }
 
@@ -642,16 +645,16 @@ type Modes struct {
 
 // OpenRequest Examples: {"a":{"anchor":{"custody":"self","hash":"5f0c6e1d2b3a49586776859403122130495867768594a3b2c1d0e9f8a7b6c5d4"},"token":"ada-7f3k"},"b":{"anchor":{"custody":"self","hash":"0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"},"token":"ben-91xq"},"mode":"random","options":"raise=cube stake=win series=points:5 crawford=on","variant":"short"}
 type OpenRequest struct {
-	A      Player            `json:"a"`
-	B      Player            `json:"b"`
-	Beacon OpenRequestBeacon `json:"beacon,omitempty,omitzero"`
+	A      Player             `json:"a"`
+	B      Player             `json:"b"`
+	Beacon *OpenRequestBeacon `json:"beacon,omitempty"`
 
 	// Mode How the dice of a sequence are made (PROTOCOL.md §2).
 	Mode Mode `json:"mode"`
 
 	// Options In the form of the open statement (RULES.md §7).
-	Options string             `json:"options,omitempty,omitzero"`
-	Profile OpenRequestProfile `json:"profile,omitempty,omitzero"`
+	Options *string             `json:"options,omitempty"`
+	Profile *OpenRequestProfile `json:"profile,omitempty"`
 
 	// Variant One of `/v1/variants`.
 	Variant string `json:"variant"`
@@ -689,7 +692,7 @@ type Opening struct {
 // Player defines model for Player.
 type Player struct {
 	// Anchor The public end of a player's chain of links (PROTOCOL.md §4).
-	Anchor Anchor `json:"anchor,omitempty,omitzero"`
+	Anchor *Anchor `json:"anchor,omitempty"`
 
 	// Token A pseudonym made for this match; the log is public and permanent.
 	Token string `json:"token"`
@@ -697,7 +700,7 @@ type Player struct {
 
 // Problem RFC 9457. A refusal, after which everything is as before.
 //
-// Examples: {"alternatives":["move A 13/7 8/7"],"detail":"step 1 (24/18): point 18 is held by the opponent","instance":"urn:uuid:01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c11","line":7,"rule":"step-closed","status":422,"title":"The rules refuse the line","type":"urn:fairdice:problem:illegal-event"}
+// Examples: {"alternatives":["move B 24/18 24/20","move B 24/18 18/14"],"board":"6:5 8:3 13:5 24:2 | 6:5 8:3 13:5 24:2","detail":"\"move B 24/1\": illegal move 24/1 by white with dice 6 4: step 1, 24/1: no die that is left makes this step (dice-mismatch); legal: 24/18 24/20, 24/18 18/14, …","instance":"urn:uuid:01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c11","line":2,"rule":"dice-mismatch","status":422,"title":"The rules refuse the line","type":"urn:fairdice:problem:illegal-event"}
 type Problem struct {
 	// Alternatives Lines that would have been accepted.
 	Alternatives []string `json:"alternatives,omitempty,omitzero"`

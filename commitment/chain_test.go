@@ -75,7 +75,7 @@ func TestAnchorVectors(t *testing.T) {
 	for _, c := range v.Follow.Cases {
 		var games []GameLinks
 		for _, g := range c.Games {
-			games = append(games, GameLinks(g))
+			games = append(games, GameLinks{Deals: g.Deals, Throws: g.Throws, Abort: g.Abort, MayMiss: g.MayMiss})
 		}
 		if _, err := Follow(v.Follow.Anchor, games); (err == nil) != c.OK {
 			t.Errorf("follow %q: %v, want ok %t", c.What, err, c.OK)

@@ -6,11 +6,19 @@ import "fmt"
 type GameLinks struct {
 	Deals  []Hash // of the deals, by segment
 	Throws []Hash // of the receipts, in the order of the receipts (mode live)
-	Abort  *Hash  // carried by the abort
+	// Segments has the number, from 1, of the segment that each throw belongs to: its link comes after that of the
+	// segment's deal. Nil: not known, and not asked.
+	Segments []int
+	Abort    *Hash // carried by the abort
 	// MayMiss is the number of links, after those above, that may have been released without any statement carrying them:
 	// 1 after a close whose last segment was not dealt, and in mode live after any end but an abort of a segment not
 	// dealt; otherwise 0 (vectors, C10).
 	MayMiss int
+}
+
+// dealt reports whether the segment of a throw is among the first deals of the game.
+func (g GameLinks) dealt(deals, throw int) bool {
+	return g.Segments == nil || g.Segments[throw] <= deals
 }
 
 // A Use says what a link was released for.
@@ -39,7 +47,7 @@ func Follow(anchor Hash, games []GameLinks) ([][]Use, error) {
 			case len(deals) > 0 && reaches(deals[0], last, slack):
 				last, deals = deals[0], deals[1:]
 				uses[i] = append(uses[i], ForDeal)
-			case len(throws) > 0 && reaches(throws[0], last, slack):
+			case len(throws) > 0 && g.dealt(len(g.Deals)-len(deals), len(g.Throws)-len(throws)) && reaches(throws[0], last, slack):
 				last, throws = throws[0], throws[1:]
 				uses[i] = append(uses[i], ForThrow)
 			case len(deals)+len(throws) == 0 && reaches(*abort, last, slack):

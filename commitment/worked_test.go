@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -31,7 +30,6 @@ const (
 	workedSequence = "01970000-0000-7000-8000-000000000001"
 	workedOrigin   = "example.org/fairdice"
 	workedDoc      = "../docs/protocol.md"
-	workedBundle   = "testdata/worked/bundle.json"
 )
 
 var workedLengths = commitment.Lengths{2, 3, 3}
@@ -401,49 +399,6 @@ func computeWorked(t *testing.T) *worked {
 	return w
 }
 
-// The shape of a bundle, with members in the order of docs/protocol.md §8.
-type workedFile struct {
-	Format     string            `json:"format"`
-	Log        workedLog         `json:"log"`
-	Statements []workedStatement `json:"statements"`
-	Games      [1]workedRecord   `json:"games"`
-}
-
-func (f *workedFile) game() *workedRecord { return &f.Games[0] }
-
-type workedLog struct {
-	Origin     string          `json:"origin"`
-	Key        string          `json:"key"`
-	Checkpoint string          `json:"checkpoint"`
-	Earlier    []workedEarlier `json:"earlier"`
-}
-
-type workedEarlier struct {
-	Checkpoint  string            `json:"checkpoint"`
-	Consistency []commitment.Hash `json:"consistency"`
-}
-
-type workedStatement struct {
-	Index int               `json:"index"`
-	Text  string            `json:"text"`
-	Path  []commitment.Hash `json:"path"`
-}
-
-type workedRecord struct {
-	Game     int             `json:"game"`
-	Record   string          `json:"record"`
-	Receipts []string        `json:"receipts"`
-	Openings []workedOpening `json:"openings"`
-}
-
-type workedOpening struct {
-	Segment int               `json:"segment"`
-	Stream  string            `json:"stream"`
-	Index   int               `json:"index"`
-	Key     commitment.Hash   `json:"key"`
-	Path    []commitment.Hash `json:"path"`
-}
-
 // workedFence finds the example's blocks in the document.
 var workedFence = regexp.MustCompile("(?m)^```text worked:([a-z-]+)\n((?s:.*?))^```$")
 
@@ -479,28 +434,5 @@ func TestWorkedExample(t *testing.T) {
 		if !slices.Contains(shown, name) {
 			t.Errorf("the document does not show block %s:\n%s", name, w.blocks[name])
 		}
-	}
-}
-
-// TestWorkedBundle keeps the bundle of the example, which the verifiers are run on.
-func TestWorkedBundle(t *testing.T) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	if err := enc.Encode(computeWorked(t).bundle); err != nil {
-		t.Fatal(err)
-	}
-	if *update {
-		if err := os.WriteFile(workedBundle, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	file, err := os.ReadFile(workedBundle)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(b.String(), string(file)); diff != "" {
-		t.Errorf("%s (-computed +file):\n%s", workedBundle, diff)
 	}
 }

@@ -41,11 +41,15 @@ type Replayed struct {
 	Rolls    []RollRef // of all lines that are throws, those after a fault included: receipts are compared with every one
 	Last     State     // after the last accepted event
 	Fault    *Fault    // nil: every line is legal
+	Further  []Fault   // after it, what is wrong whatever stands on the board: turns, the cube, the result
 	Finished bool      // the end line stands
 	Result   Result    // when Last is decided
 }
 
-// Run folds [Apply] over the lines of a record and stops at the first line that is refused.
+// maxFurther bounds the faults after the first one.
+const maxFurther = 100
+
+// Run folds [Apply] over the lines of a record up to the first line that is refused; the lines after it are judged by their [Outline].
 func Run(s Setting, lines []string) Replayed {
 	var gen rules.Generator
 	var out Replayed
@@ -54,6 +58,7 @@ func Run(s Setting, lines []string) Replayed {
 		out.Fault = &Fault{Line: 1, Err: err}
 	}
 	out.Events = make([]Event, 0, len(lines))
+	var outline Outline
 	for i, line := range lines {
 		e, err := ParseEvent(line)
 		if err == nil {
@@ -65,6 +70,11 @@ func Run(s Setting, lines []string) Replayed {
 			}
 		}
 		if out.Fault != nil {
+			if err == nil && out.Fault.Refusal != nil && len(out.Further) < maxFurther {
+				if r := outline.Next(e); r != nil {
+					out.Further = append(out.Further, Fault{Line: i + 1, Text: line, Refusal: r, Err: r})
+				}
+			}
 			continue
 		}
 		if err != nil {
@@ -75,6 +85,8 @@ func Run(s Setting, lines []string) Replayed {
 		if err != nil {
 			refusal, _ := err.(*Refusal)
 			out.Fault = &Fault{Line: i + 1, Text: line, Refusal: refusal, Err: err}
+			outline = st.Outline()
+			outline.Skip(e)
 			continue
 		}
 		st = next

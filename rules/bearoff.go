@@ -20,11 +20,11 @@ func (b BearOff) exact() bool { return b == BearOffExact }
 // whose checkers may move at all, held his pinned ones.
 func (b BearOff) sources(occ, from, held uint32, d uint) uint32 {
 	exact := uint32(1) << (offSlot - d)
-	if b == BearOffUnpinned && held&homeSlots != 0 {
+	if b == BearOffUnpinned && held != 0 {
 		return 0
 	}
-	if !b.exact() && occ&(exact<<1-1) == 0 {
-		return from & (occ & -occ) // nobody on the die's point or behind it
+	if !b.exact() && occ&(exact-1) == 0 {
+		return from & (occ & -occ) // nobody behind the die's point: from it, or from the highest below
 	}
 	return from & exact
 }

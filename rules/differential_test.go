@@ -29,8 +29,11 @@ func arranged(r rules.Rules, rng *rand.Rand) (rules.Position, bool) {
 		if style == 0 {
 			lo, span = 18, 6
 		}
-		if rng.IntN(4) == 0 {
+		switch rng.IntN(12) {
+		case 0, 1, 2:
 			s.Off[c] = rng.IntN(r.Checkers())
+		case 3:
+			s.Off[c] = r.Checkers() - 1
 		}
 		if r.HasBar() && rng.IntN(5) == 0 {
 			s.Bar[c] = min(rng.IntN(3), r.Checkers()-s.Off[c])

@@ -50,6 +50,28 @@ func TestLevels(t *testing.T) {
 	}
 }
 
+// TestKoks: none off, and a checker on the bar or in the winner's home (RULES.md §7).
+func TestKoks(t *testing.T) {
+	r := lookup(t, "short")
+	for text, want := range map[string]uint8{
+		"off:15 | 1:14 off:1":  1,
+		"off:15 | 1:15":        2,
+		"off:15 | 1:14 18:1":   2,
+		"off:15 | 1:14 19:1":   3,
+		"off:15 | 1:14 24:1":   3,
+		"off:15 | 1:14 bar:1":  3,
+		"off:15 | 24:14 off:1": 1,
+	} {
+		p, err := rules.ParsePosition(r, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Level(p, rules.Black); got != want {
+			t.Errorf("%s: level %d, want %d", text, got, want)
+		}
+	}
+}
+
 // TestOptionsOfRules: what a match may agree on is told by the rules, not by names.
 func TestOptionsOfRules(t *testing.T) {
 	for _, v := range rules.Variants() {

@@ -92,13 +92,13 @@ func (g *Generator) begin(r Rules, p Position, s Stage) {
 // orderFree reports that every set of steps that is legal in some order is legal rearmost checker first, and that no
 // sequence ends the game before its last step. Then the walks below find each end once by its structure. Whatever
 // looks at the positions between the steps spoils that: a block rule after every step, a lock-15, the runner, a
-// hitter that must stay, a mother that may be pinned, the last inside move before all are home.
+// mother that may be pinned, a lone last checker, the last inside move before all are home. A hitter that must stay
+// does not: rearmost first, all who come to his point come before the first who leaves it.
 func (g *Generator) orderFree(s Stage) bool {
 	n := &g.start
 	switch {
 	case g.walls && (g.barrier.every || g.barrier.lock != 0),
 		g.rules.Head.running(n),
-		g.stay && n.blot&homeSlots != 0,
 		g.pins && n.opp.count(headSlot) == 1,
 		s.mixed() && n.own.count(offSlot)+1 >= g.checkers:
 		return false

@@ -213,7 +213,7 @@ func (g *Generator) blameStep(n *node, st Step, d uint) Code {
 		return CodeInsideHome
 	case n.occ&outsideSlots != 0:
 		return CodeBearOffEarly
-	case g.held&homeSlots != 0:
+	case g.held != 0:
 		return CodeBearOffPinned
 	case n.occ&(1<<f-1) != 0 && !g.rules.BearOff.exact():
 		return CodeBearOffHigher

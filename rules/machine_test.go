@@ -147,13 +147,11 @@ func TestTurnMachine(t *testing.T) {
 			12/off 12/off 12/off 12/off -> bonus black
 			2 1 -> bonus black 2 1
 			12/off -> draw`},
-		{"the draw: nothing is handed over after the reply", "gyulbar", "24:2 off:13 | 3:1 12:5 off:9", White, middle, Terms{Reply: true}, `
-			2 1 -> own white 2 1
-			24/off 24/off -> roll black
-			1 1 -> own black 1 1 1 1
-			3/4 4/5 5/6 6/7 -> bonus black
-			1 2 -> bonus black 1 2
-			12/off 7/9 -> white wins 1 finished`},
+		{"the draw: nothing is handed over after the reply", "crazy-gyulbar", "24:1 off:14 | 12:5 off:10", White, middle, Terms{Reply: true}, `
+			3 1 -> own white 3 1
+			24/off -> roll black
+			3 3 -> own black 3 3 3 3
+			- -> white wins 1 finished`},
 		{"the draw: a decisive double in gyulbar has a reply", "gyulbar", "24:4 off:11 | 12:1 off:14", White, middle, Terms{Reply: true}, `
 			2 2 -> own white 2 2 2 2
 			24/off 24/off 24/off 24/off -> roll black`},

@@ -107,7 +107,7 @@ func (g *Generator) foundOtherWay(firstA uint32, f, t, a, b uint) bool {
 		// that an entering checker must come first.
 		return t != barSlot
 	}
-	if t != barSlot && start.occ>>f&1 != 0 && firstA>>f&1 != 0 {
+	if start.occ>>f&1 != 0 && firstA>>f&1 != 0 {
 		return true
 	}
 	// One checker from t over f. The other way it rests on t+a, unless that is closed.

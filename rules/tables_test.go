@@ -116,6 +116,44 @@ func TestFirstTurns(t *testing.T) {
 	}
 }
 
+// TestEarlyWin: a sequence that ends the game is legal whatever its length and whichever die it used (RULES.md §3).
+func TestEarlyWin(t *testing.T) {
+	tests := []struct {
+		name, variant, position string
+		ends                    []string
+	}{
+		{"at once, or hitting on the way", "hyper", "3:1 off:2 | 5:2 23:1", []string{"off:3 | 5:2 23:1", "off:3 | 5:2 bar:1"}},
+		{"two checkers need both dice", "hyper", "1:1 3:1 off:1 | 5:2 23:1", []string{"1:1 off:2 | 5:2 bar:1", "off:3 | 5:2 23:1"}},
+		{"the mother, or a longer way", "plakoto", "2:1 4:1 8:13 | 9:14 24:1", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := lookup(t, tt.variant)
+			p, err := rules.ParsePosition(r, tt.position)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var gen rules.Generator
+			plays := gen.Plays(r, p, middle(rules.White, rules.Dice{A: 3, B: 1}))
+			if tt.ends != nil {
+				if diff := cmp.Diff(tt.ends, texts(plays.Ends)); diff != "" {
+					t.Errorf("ends (-want +got):\n%s", diff)
+				}
+				return
+			}
+			ended := 0
+			for _, e := range plays.Final {
+				if e == rules.Mother {
+					ended++
+				}
+			}
+			if ended == 0 || ended == len(plays.Final) {
+				t.Errorf("%d of %d ends hold the mother", ended, len(plays.Final))
+			}
+		})
+	}
+}
+
 // TestRunner: F1 holds the fourteen until the runner is past the enemy head, and no longer (RULES.md §4).
 func TestRunner(t *testing.T) {
 	tests := []struct {

@@ -140,7 +140,8 @@ func (p *Player) admit(next state, e evidence, game, segment int) (state, error)
 			return next, distrust("statements.refs", "sequence %s was used for game %d, segment %d already", r.Sequence, r.Game, r.Segment)
 		}
 	}
-	if err := e.checkAssign(open, assign); err != nil {
+	commit, err := e.checkAssign(open, assign)
+	if err != nil {
 		return next, err
 	}
 	if next.find(game, segment) >= 0 {
@@ -156,7 +157,7 @@ func (p *Player) admit(next state, e evidence, game, segment int) (state, error)
 		return next, fmt.Errorf("release link: %w", commitment.ErrSpent)
 	}
 	next.Released = append(slices.Clone(next.Released), released{
-		Game: game, Segment: segment, Sequence: assign.s.Sequence, Assign: assign.hash,
+		Game: game, Segment: segment, Sequence: assign.s.Sequence, Assign: assign.hash, Rolls: commit.Rolls,
 	})
 	return next, nil
 }
@@ -210,16 +211,16 @@ func (e evidence) assign(game, segment int) (entry[commitment.Assign], error) {
 
 // checkAssign demands commit < assign and open < assign, and that they speak
 // of the same sequence and match.
-func (e evidence) checkAssign(open entry[commitment.Open], assign entry[commitment.Assign]) error {
+func (e evidence) checkAssign(open entry[commitment.Open], assign entry[commitment.Assign]) (commitment.Commit, error) {
 	if assign.s.Match != open.s.Match {
-		return distrust("statements.refs", "the assign is of match %s", assign.s.Match)
+		return commitment.Commit{}, distrust("statements.refs", "the assign is of match %s", assign.s.Match)
 	}
 	if assign.index <= open.index {
-		return distrust("log.order", "the assign %d is not behind the open %d", assign.index, open.index)
+		return commitment.Commit{}, distrust("log.order", "the assign %d is not behind the open %d", assign.index, open.index)
 	}
 	for _, a := range e.assigns {
 		if a.s.Sequence == assign.s.Sequence && a.index != assign.index {
-			return distrust("statements.refs", "sequence %s is assigned twice", a.s.Sequence)
+			return commitment.Commit{}, distrust("statements.refs", "sequence %s is assigned twice", a.s.Sequence)
 		}
 	}
 	var commits []entry[commitment.Commit]
@@ -229,14 +230,14 @@ func (e evidence) checkAssign(open entry[commitment.Open], assign entry[commitme
 		}
 	}
 	if len(commits) != 1 {
-		return distrust("log.order", "%d commits of sequence %s, want one", len(commits), assign.s.Sequence)
+		return commitment.Commit{}, distrust("log.order", "%d commits of sequence %s, want one", len(commits), assign.s.Sequence)
 	}
 	c := commits[0]
 	switch {
 	case c.index >= assign.index:
-		return distrust("log.order", "sequence %s was committed at %d, after its assign at %d", c.s.Sequence, c.index, assign.index)
+		return commitment.Commit{}, distrust("log.order", "sequence %s was committed at %d, after its assign at %d", c.s.Sequence, c.index, assign.index)
 	case c.s.Log != open.s.Log || c.s.Tenant != open.s.Tenant || c.s.Mode != open.s.Mode || c.s.Number != assign.s.Number:
-		return distrust("statements.refs", "commit, open and assign of sequence %s disagree on log, tenant, mode or number", c.s.Sequence)
+		return commitment.Commit{}, distrust("statements.refs", "commit, open and assign of sequence %s disagree on log, tenant, mode or number", c.s.Sequence)
 	}
-	return nil
+	return c.s, nil
 }

@@ -32,6 +32,8 @@ type released struct {
 	Segment  int    `json:"segment"`
 	Sequence string `json:"sequence"`
 	Assign   string `json:"assign"` // hash of its text
+
+	Rolls commitment.Lengths `json:"rolls"` // of the sequence, as its commit says
 }
 
 // create writes a file that was not there.

@@ -170,7 +170,7 @@ func benchService(b *testing.B) (*service, *client.Client) {
 }
 
 var benchTerms = client.OpenRequest{
-	Variant: "short", Mode: client.ModeRandom, Options: "raise=mars stake=win series=single crawford=off",
+	Variant: "short", Mode: client.ModeRandom, Options: new(demoOptions),
 	A: client.Player{Token: "ada"}, B: client.Player{Token: "ben"},
 }
 

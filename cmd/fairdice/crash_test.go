@@ -49,7 +49,7 @@ func TestKilled(t *testing.T) {
 	var old []row // a sample of what was acknowledged long ago
 	acknowledged, rolls := 0, 0
 	for kill := range kills {
-		load := newLoad(t, p.url, p.logKey, key, uint64(kill))
+		load := startLoad(t, p.url, p.logKey, key, uint64(kill))
 		time.Sleep(time.Duration(20+rand.IntN(500)) * time.Millisecond)
 		load.killing()
 		if err := p.end(syscall.SIGKILL); err == nil {
@@ -86,8 +86,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// load is matches being played by several platforms at once.
-type load struct {
+// matches are being played by several platforms at once.
+type matches struct {
 	ledger *ledger
 	wg     sync.WaitGroup
 	stop   context.CancelFunc
@@ -96,8 +96,8 @@ type load struct {
 	rolls  int
 }
 
-func newLoad(t *testing.T, url, logKey, key string, seed uint64) *load {
-	l := &load{ledger: &ledger{base: &http.Transport{MaxIdleConnsPerHost: 8}}}
+func startLoad(t *testing.T, url, logKey, key string, seed uint64) *matches {
+	l := &matches{ledger: &ledger{base: &http.Transport{MaxIdleConnsPerHost: 8}}}
 	c, err := client.New(url, client.WithKey(key), client.WithAttempts(1), client.WithHTTP(&http.Client{Transport: l.ledger}))
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func newLoad(t *testing.T, url, logKey, key string, seed uint64) *load {
 	return l
 }
 
-func (l *load) play(ctx context.Context, t *testing.T, c *client.Client, logKey, file string, cut bool, seed uint64) error {
+func (l *matches) play(ctx context.Context, t *testing.T, c *client.Client, logKey, file string, cut bool, seed uint64) error {
 	id, terms := benchID(t), benchTerms
 	host := &croupier{api: c, match: id, moves: selfplay.New(selfplay.Random, seed), rolled: func(int, client.DrawDue, client.Roll, time.Duration) {
 		l.mu.Lock()
@@ -141,7 +141,7 @@ func (l *load) play(ctx context.Context, t *testing.T, c *client.Client, logKey,
 			if err != nil {
 				return err
 			}
-			seat.Anchor = client.Anchor{Hash: p.Anchor().String()}
+			seat.Anchor = &client.Anchor{Hash: p.Anchor().String()}
 			host.seats = append(host.seats, p)
 		}
 	}
@@ -153,13 +153,13 @@ func (l *load) play(ctx context.Context, t *testing.T, c *client.Client, logKey,
 }
 
 // killing says that errors are to be expected from now on.
-func (l *load) killing() {
+func (l *matches) killing() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.dying = true
 }
 
-func (l *load) wait() []row {
+func (l *matches) wait() []row {
 	l.stop()
 	l.wg.Wait()
 	return l.ledger.take()

@@ -26,6 +26,9 @@ import (
 	"fairdice/rules"
 )
 
+// demoOptions are what a demo plays unless it is told otherwise.
+const demoOptions = "raise=mars stake=win series=single crawford=off"
+
 // demo is a match to be played for show.
 type demo struct {
 	variant, mode, level, options string
@@ -54,7 +57,7 @@ DIR/anchor-b.`,
 	f.StringVar(&d.variant, "variant", "short", "variant to play")
 	f.StringVar(&d.mode, "mode", "random", "dice mode")
 	f.StringVar(&d.level, "level", "L2", "proof level: L0 (nobody cuts) or L2 (both players cut)")
-	f.StringVar(&d.options, "options", "raise=mars stake=win series=single crawford=off", "options of the match")
+	f.StringVar(&d.options, "options", demoOptions, "options of the match")
 	f.IntVar(&d.games, "games", 1, "most games to play; more than one needs a points: or combined: series")
 	f.Uint64Var(&d.seed, "seed", 0, "makes the moves repeatable, never the dice (default: random moves)")
 	f.StringVar(&d.data, "data", "", "keep the service's data in this directory (default: throw it away)")
@@ -77,8 +80,12 @@ func (d *demo) terms() (replay.Match, error) {
 	}
 	d.options = o.String()
 	switch {
+	case d.level == "L1":
+		return replay.Match{}, errors.New("level L1 needs a relay of the quicknet beacon, and this program asks none: L0 and L2 can be played")
+	case d.level == "L3":
+		return replay.Match{}, errors.New("level L3 needs mode live, and the service does not offer it: L0 and L2 can be played")
 	case d.level != "L0" && d.level != "L2":
-		return replay.Match{}, fmt.Errorf("level %s needs what this program does not have: L0 and L2 can be played", d.level)
+		return replay.Match{}, fmt.Errorf("there is no level %q: L0 and L2 can be played", d.level)
 	case d.games < 1:
 		return replay.Match{}, errors.New("games: at least one is needed")
 	case d.games > 1 && o.Series.Kind != replay.SeriesPoints && o.Series.Kind != replay.SeriesCombined:
@@ -111,6 +118,9 @@ func (d *demo) run(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
+	if err := s.bind(); err != nil {
+		return err
+	}
 	if _, err := s.prepare(ctx); err != nil {
 		return err
 	}
@@ -150,7 +160,7 @@ func (d *demo) play(ctx context.Context, c *client.Client, logKey, data string, 
 		return err
 	}
 	request := client.OpenRequest{
-		Variant: d.variant, Mode: client.Mode(d.mode), Profile: client.OpenRequestProfileRefereed, Options: d.options,
+		Variant: d.variant, Mode: client.Mode(d.mode), Profile: new(client.OpenRequestProfileRefereed), Options: new(d.options),
 		A: seats[0].player(), B: seats[1].player(),
 	}
 	if _, err := c.OpenMatch(ctx, id, request, 0); err != nil {
@@ -244,7 +254,7 @@ func (d *demo) seats(dir, logKey string) ([2]seat, error) {
 func (s seat) player() client.Player {
 	p := client.Player{Token: s.token}
 	if s.chain != nil {
-		p.Anchor = client.Anchor{Hash: s.chain.Anchor().String(), Custody: client.AnchorCustodySelf}
+		p.Anchor = &client.Anchor{Hash: s.chain.Anchor().String(), Custody: new(client.AnchorCustodySelf)}
 	}
 	return p
 }

@@ -115,14 +115,7 @@ func writeSecret(path, text string) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("write key: %w", err)
 	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return fmt.Errorf("write key: %w", err)
-	}
-	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
-		return fmt.Errorf("write key: %w", err)
-	}
-	return nil
+	return syncDir(filepath.Dir(path))
 }
 
 // readSecret refuses a key file that others can read, like ssh does.

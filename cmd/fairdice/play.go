@@ -13,8 +13,8 @@ import (
 )
 
 // croupier is a platform that plays a match through the API: it draws, lets a
-// player of package selfplay move for both seats, and has the seats release
-// their own links where the match has anchors.
+// player of package selfplay move for both seats. Where the match has anchors,
+// the seats release their own links and check every roll.
 type croupier struct {
 	api   *client.Client
 	match string
@@ -80,8 +80,14 @@ func (c *croupier) roll(ctx context.Context, game int, st replay.State) (replay.
 	if err != nil {
 		return replay.Event{}, err
 	}
+	took := time.Since(asked)
+	for _, p := range c.seats {
+		if err := p.CheckRoll(r); err != nil {
+			return replay.Event{}, err
+		}
+	}
 	if c.rolled != nil {
-		c.rolled(game, due, r, time.Since(asked))
+		c.rolled(game, due, r, took)
 	}
 	e, ok := selfplay.Throw(st, rules.Dice{A: uint8(r.Dice[0]), B: uint8(r.Dice[1])})
 	if !ok {

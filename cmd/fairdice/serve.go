@@ -30,11 +30,15 @@ func newServe(s *settings) *cobra.Command {
 func serve(c *cobra.Command, cfg config) (err error) {
 	ctx := c.Context()
 	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: cfg.level}))
+	slog.SetDefault(log)
 	s, err := openService(ctx, cfg, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
+	if err := s.bind(); err != nil {
+		return err
+	}
 	key, err := s.prepare(ctx)
 	if err != nil {
 		return err

@@ -97,7 +97,16 @@ func (s *service) seal(ctx context.Context, tenant string) error {
 	return nil
 }
 
-// serve starts to answer; it returns at once.
+// bind takes the address. It comes before anything that is shown only once: a
+// start that fails because the port is taken must not have made an API key.
+func (s *service) bind() (err error) {
+	if s.listen, err = net.Listen("tcp", s.config.listen); err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	return nil
+}
+
+// serve starts to answer on the address that was taken; it returns at once.
 func (s *service) serve() error {
 	handler, err := api.New(api.Config{
 		House: s.house, Log: server.New(s.store), Ready: s.ready, Version: version(),
@@ -105,9 +114,6 @@ func (s *service) serve() error {
 	})
 	if err != nil {
 		return err
-	}
-	if s.listen, err = net.Listen("tcp", s.config.listen); err != nil {
-		return fmt.Errorf("listen: %w", err)
 	}
 	s.http = &http.Server{
 		Handler:           handler,
@@ -138,10 +144,13 @@ const Patience = 20 * time.Second
 // the parts rely on each other.
 func (s *service) stop() error {
 	var err error
-	if s.http != nil {
+	switch {
+	case s.http != nil:
 		ctx, cancel := context.WithTimeout(context.Background(), Patience)
 		defer cancel()
 		err = s.http.Shutdown(ctx)
+	case s.listen != nil:
+		err = s.listen.Close()
 	}
 	return errors.Join(err, s.house.Close(), s.store.Close())
 }

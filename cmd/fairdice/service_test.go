@@ -29,6 +29,9 @@ func startService(t testing.TB) (s *service, key string) {
 			t.Error(err)
 		}
 	})
+	if err := s.bind(); err != nil {
+		t.Fatal(err)
+	}
 	if key, err = s.prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +47,7 @@ func shortSetting(t testing.TB) replay.Setting {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := replay.ParseOptions("raise=mars stake=win series=single crawford=off")
+	o, err := replay.ParseOptions(demoOptions)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -174,6 +176,7 @@ var beyond = map[string]string{
 
 func TestTamperedBundles(t *testing.T) {
 	v := read(t, "bundles-tampered.json.gz")
+	v.Cases = append(v.Cases, read(t, "bundles-more.json.gz").Cases...)
 	for i, r := range verifyAll(t, v) {
 		c := v.Cases[i]
 		t.Run(c.Name, func(t *testing.T) {
@@ -192,6 +195,53 @@ func TestTamperedBundles(t *testing.T) {
 				t.Errorf("verdict %s, exit status %d, want one of %d", r.Verdict, exits[r.Verdict], want)
 			}
 		})
+	}
+}
+
+// TestWorkedExample verifies the bundle of the specification's own example, with the key and the rules hash that the
+// document shows.
+func TestWorkedExample(t *testing.T) {
+	program := node(t)
+	doc, err := os.ReadFile("../protocol.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := regexp.MustCompile(`(?m)^log key +(\S+)$`).FindSubmatch(doc)
+	rules := regexp.MustCompile(`(?m)^rules (1 [0-9a-f]{64})$`).FindSubmatch(doc)
+	if key == nil || rules == nil {
+		t.Fatal("the document shows no log key or no rules hash")
+	}
+	known := filepath.Join(t.TempDir(), "rules")
+	if err := os.WriteFile(known, append(rules[1], '\n'), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "verify.mjs", "../../commitment/testdata/worked/bundle.json", "--key", string(key[1]), "--rules", known)
+	out, err := cmd.CombinedOutput()
+	if err != nil || !bytes.HasSuffix(out, []byte("VERIFIED  L2, as declared\n")) || !bytes.Contains(out, []byte("pass  rules.version\n")) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestHostileFiles gives verify.mjs what makes careless parsers slow or overflow their stack.
+func TestHostileFiles(t *testing.T) {
+	v := read(t, "bundles-valid.json.gz")
+	good := v.Cases[0].Bundle
+	v.Cases = nil
+	for name, bundle := range map[string]string{
+		"string without end": `{"format":"` + strings.Repeat("a", 1<<20),
+		"escapes":            `{"format":"` + strings.Repeat(`\"`, 1<<19),
+		"deep":               strings.Repeat("[", 1<<20),
+		"long list":          `{"format":[1` + strings.Repeat(",1", 1<<18) + `]}`,
+		"long move":          strings.Replace(good, `\nresign`, `\nmove A 1`+strings.Repeat("/2*", 1<<17)+`\nresign`, 1),
+		"long statement":     strings.Replace(good, `fairdice/v1/commit\n`, `fairdice/v1/commit`+strings.Repeat(`\n`, 1<<18), 1),
+		"many signatures":    strings.Replace(good, `"checkpoint": "`, `"checkpoint": "\n\n`+strings.Repeat(`— x AAAAAAAA\n`, 1<<16), 1),
+	} {
+		v.Cases = append(v.Cases, vector{Name: name, Bundle: bundle, Exit: json.RawMessage("3"), NotRun: json.RawMessage("[]")})
+	}
+	for i, r := range verifyAll(t, v) {
+		if r.Verdict != "malformed" {
+			t.Errorf("%s: verdict %s, failed %s", v.Cases[i].Name, r.Verdict, r.Failed)
+		}
 	}
 }
 

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"fairdice/store/sqlite"
+)
+
+func newBackup(s *settings) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy the database to a new file, also while the service runs",
+		Long: `Copy the database to a new file, also while the service runs. The copy holds
+one moment of it. It holds no key: keep log.key, receipts.key and the master key
+elsewhere, once, and the file "head" where it is: it is what keeps a service that
+was restored from an old backup from signing a second history.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := s.read(c)
+			if err != nil {
+				return err
+			}
+			return sqlite.Backup(cfg.database(), args[0])
+		},
+	}
+	s.flags(c, "data")
+	return c
+}
+
+func newRestore(s *settings) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Put a backup in the place of a database that was lost",
+		Long: `Put a backup in the place of a database that was lost. A database that is there
+is never overwritten, and the keys must be there already. If the backup is older
+than the last checkpoint that was signed, the service refuses to start: what it
+signed next would contradict what people hold.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := s.read(c)
+			if err != nil {
+				return err
+			}
+			return restore(cfg, args[0])
+		},
+	}
+	s.flags(c, "data", "master-key")
+	return c
+}
+
+func restore(c config, from string) error {
+	for _, file := range []string{c.logKey(), c.receiptKey(), c.master} {
+		if _, err := readSecret(file); err != nil {
+			return fmt.Errorf("restore database: %w", err)
+		}
+	}
+	// A write-ahead log of another database would be played into this one.
+	for _, file := range []string{c.database(), c.database() + "-wal", c.database() + "-shm"} {
+		if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("restore database: %s is there; move it away first", file)
+		}
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return fmt.Errorf("restore database: %w", err)
+	}
+	defer in.Close()
+	// The name comes last: a restore that was interrupted leaves no database.
+	partial := c.database() + ".partial"
+	out, err := os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("restore database: %w", err)
+	}
+	_, err = io.Copy(out, in)
+	if err == nil {
+		err = out.Sync()
+	}
+	if err = errors.Join(err, out.Close()); err == nil {
+		err = os.Rename(partial, c.database())
+	}
+	if err != nil {
+		return fmt.Errorf("restore database: %w", err)
+	}
+	return syncDir(c.data)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("sync directory: %w", err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("sync directory: %w", err)
+	}
+	return nil
+}
