@@ -20,20 +20,12 @@ const maxOrder = 8 << 20
 
 // control takes orders of the operator on a socket in the data directory,
 // where only its owner can come; the database has room for one process.
-func (s *service) control(ctx context.Context) (stop func(), err error) {
-	path := s.config.socket()
-	// Left by a crash: the lock on the database says that nobody listens.
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("listen for orders: %w", err)
-	}
-	l, err := net.Listen("unix", path)
+func (s *service) control(ctx context.Context) (stop func()) {
+	l, err := listenOwner(s.config.socket())
 	if err != nil {
 		// The path of a socket is short by nature; the service runs without.
 		s.log.WarnContext(ctx, "no control socket", "error", err)
-		return func() {}, nil
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("listen for orders: %w", err), l.Close())
+		return func() {}
 	}
 	server := &http.Server{
 		ReadHeaderTimeout: 5 * time.Second,
@@ -59,7 +51,23 @@ func (s *service) control(ctx context.Context) (stop func(), err error) {
 		if err := server.Shutdown(ctx); err != nil {
 			s.log.WarnContext(ctx, "control socket closed early", "error", err)
 		}
-	}, nil
+	}
+}
+
+// listenOwner listens on a socket that is its owner's alone.
+func listenOwner(path string) (net.Listener, error) {
+	// Left by a crash: the lock on the database says that nobody listens.
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("listen for orders: %w", err)
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("listen for orders: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("listen for orders: %w", err), l.Close())
+	}
+	return l, nil
 }
 
 // ask sends an order to the running service; running is false if there is none.

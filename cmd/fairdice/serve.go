@@ -39,25 +39,24 @@ func serve(c *cobra.Command, cfg config) (err error) {
 	if err := s.bind(); err != nil {
 		return err
 	}
+	out := c.OutOrStdout()
 	key, err := s.prepare(ctx)
+	if key != "" { // before anything else can go wrong
+		fmt.Fprintf(out, "api key   %s   (tenant %s; shown this once)\n", key, cfg.tenant)
+	}
+	if ctx.Err() != nil {
+		return nil // asked to stop before it began
+	}
 	if err != nil {
 		return err
 	}
 	if err := s.serve(); err != nil {
 		return err
 	}
-	stopControl, err := s.control(ctx)
-	if err != nil {
-		return err
-	}
-	defer stopControl()
+	defer s.control(ctx)()
 
-	out := c.OutOrStdout()
 	fmt.Fprintf(out, "serving   %s\n", s.url())
 	fmt.Fprintf(out, "log key   %s\n", s.keys.log.public)
-	if key != "" {
-		fmt.Fprintf(out, "api key   %s   (tenant %s; shown this once)\n", key, cfg.tenant)
-	}
 	fmt.Fprintf(out, "next      %s/openapi.yaml says what it does; \"fairdice demo --out demo\" plays a match\n", s.url())
 
 	select {

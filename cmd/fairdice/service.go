@@ -63,7 +63,8 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 }
 
 // prepare makes the first tenant with its key, shown this once, and has
-// sequences sealed for every tenant. The key is "" unless it was made now.
+// sequences sealed for every tenant. The key is "" unless it was made now; it
+// comes with an error too if something failed after it was made.
 func (s *service) prepare(ctx context.Context) (key string, err error) {
 	switch err := s.house.AddTenant(ctx, s.config.tenant); {
 	case err == nil:
@@ -78,11 +79,11 @@ func (s *service) prepare(ctx context.Context) (key string, err error) {
 		tenants, err = r.Tenants()
 		return err
 	}); err != nil {
-		return "", fmt.Errorf("list tenants: %w", err)
+		return key, fmt.Errorf("list tenants: %w", err)
 	}
 	for _, t := range tenants {
 		if err := s.seal(ctx, t.Name); err != nil {
-			return "", err
+			return key, err
 		}
 	}
 	return key, nil
