@@ -35,7 +35,7 @@ var graph = map[string][]string{
 	"store/postgres":    {"store", "github.com/jackc/pgx/"},
 	"house":             {"commitment", "replay", "rules", "translog", "internal/beacon", "store", "golang.org/x/mod/sumdb/", "github.com/google/uuid", "github.com/hashicorp/golang-lru/"},
 	"web":               nil,
-	"api":               {"", "house", "audit", "rules", "commitment", "translog/server", "web", "github.com/go-chi/", "github.com/google/uuid", "github.com/oapi-codegen/runtime", "github.com/go-json-experiment/"},
+	"api":               {"", "house", "audit", "rules", "commitment", "translog/server", "internal/messages", "web", "github.com/go-chi/", "github.com/google/uuid", "github.com/oapi-codegen/runtime", "github.com/go-json-experiment/"},
 	"client":            nil,
 	"client/player":     {"client", "commitment", "translog", "golang.org/x/mod/sumdb/"},
 	"internal/beacon":   {"github.com/consensys/gnark-crypto/"},
