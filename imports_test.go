@@ -43,6 +43,7 @@ var graph = map[string][]string{
 	"internal/gamesdoc": {"rules", "replay", "commitment", "internal/board", "internal/messages"},
 	"internal/messages": {"rules"},
 	"internal/plays":    {"rules"},
+	"internal/relay":    {"internal/beacon"},
 	"internal/selfplay": {"replay", "rules"},
 	"cmd/fairdice": {"", "api", "audit", "client", "client/", "commitment", "house", "internal/", "replay", "rules", "store", "store/", "translog", "translog/",
 		"github.com/spf13/", "github.com/google/uuid", "golang.org/x/mod/sumdb/"},
