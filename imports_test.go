@@ -37,7 +37,7 @@ var graph = map[string][]string{
 	"web":               nil,
 	"api":               {"", "house", "audit", "rules", "commitment", "translog/server", "internal/messages", "web", "github.com/go-chi/", "github.com/google/uuid", "github.com/oapi-codegen/runtime", "github.com/go-json-experiment/"},
 	"client":            nil,
-	"client/player":     {"client", "commitment", "translog", "golang.org/x/mod/sumdb/"},
+	"client/player":     {"client", "commitment", "translog", "internal/beacon", "golang.org/x/mod/sumdb/"},
 	"internal/beacon":   {"github.com/consensys/gnark-crypto/"},
 	"internal/board":    {"rules", "replay"},
 	"internal/gamesdoc": {"rules", "replay", "commitment", "internal/board", "internal/messages"},

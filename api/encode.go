@@ -62,7 +62,7 @@ func roll(d house.DrawAnswer) Roll {
 	return Roll{
 		Format: RollFormatFairdicev1roll, Dice: d.Dice[:], Line: d.Line, Head: d.Head, Due: d.Due, Receipt: d.Receipt,
 		Opening: Opening{Segment: d.Segment, Stream: Stream(d.Stream), Index: d.Index, Key: d.Key.String(), Path: hexes(d.Path)},
-		Open:    statement(d.Open), Assign: statement(d.Assign), Deal: statement(d.Deal), Checkpoint: d.Checkpoint,
+		Commit:  statement(d.Commit), Open: statement(d.Open), Assign: statement(d.Assign), Deal: statement(d.Deal), Checkpoint: d.Checkpoint,
 	}
 }
 

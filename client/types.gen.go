@@ -793,7 +793,10 @@ type Record struct {
 type Roll struct {
 	Assign     Statement `json:"assign"`
 	Checkpoint string    `json:"checkpoint"`
-	Deal       Statement `json:"deal"`
+
+	// Commit Of the sequence; its lengths say where in the dealt tree a roll stands.
+	Commit Statement `json:"commit,omitempty,omitzero"`
+	Deal   Statement `json:"deal"`
 
 	// Dice As thrown; of an opening draw A's die, then B's.
 	Dice []int `json:"dice"`
