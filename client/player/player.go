@@ -103,6 +103,22 @@ func (p *Player) Join(t Terms) error {
 	return nil
 }
 
+// Agrees reports whether terms say nothing else than those the player has
+// joined on; what they leave out, they do not say.
+func (p *Player) Agrees(t Terms) error {
+	mine := p.state.Terms
+	for _, c := range []struct{ name, joined, given string }{
+		{"match", mine.Match, t.Match}, {"token", mine.Token, t.Token}, {"opponent", mine.Opponent, t.Opponent}, {"tenant", mine.Tenant, t.Tenant},
+		{"variant", mine.Variant, t.Variant}, {"rules", mine.Rules, t.Rules}, {"mode", mine.Mode, t.Mode}, {"profile", mine.Profile, t.Profile},
+		{"options", mine.Options, t.Options},
+	} {
+		if c.given != "" && c.given != c.joined {
+			return fmt.Errorf("join match: the chain has joined with %s %q, not %q", c.name, c.joined, c.given)
+		}
+	}
+	return nil
+}
+
 // Source is where statements come from; it is not trusted. A *client.Client is one.
 type Source interface {
 	Statements(ctx context.Context, match string, seen int64) (client.Published, error)
