@@ -162,7 +162,7 @@ func (n *next) run(cmd *cobra.Command) error {
 	if p.Key() != n.key {
 		return fmt.Errorf("the chain was made for another log key, %s: --key", p.Key())
 	}
-	if err := n.join(p); err != nil {
+	if err := p.Join(n.terms); err != nil {
 		return err
 	}
 	c, err := client.New(n.url)
@@ -190,15 +190,6 @@ func (n *next) run(cmd *cobra.Command) error {
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "released link %d of %d, seat %s, %s\n", told.Spent, told.Of, told.Seat, what)
 	return nil
-}
-
-// join binds a new chain to the match. A chain that has joined already keeps
-// its own terms, and what is given now must not contradict them.
-func (n *next) join(p *player.Player) error {
-	if p.Match() == n.terms.Match {
-		return p.Agrees(n.terms)
-	}
-	return p.Join(n.terms)
 }
 
 func (n *next) release(cmd *cobra.Command, p *player.Player, c *client.Client) (releasedLink, error) {
