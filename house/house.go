@@ -28,6 +28,7 @@ import (
 
 	"fairdice/commitment"
 	"fairdice/store"
+	"fairdice/translog"
 
 	"github.com/google/uuid"
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -52,7 +53,11 @@ type Config struct {
 	Now      func() time.Time   // nil: time.Now
 	Rolls    commitment.Lengths // of new sequences; zero: the defaults of PROTOCOL.md §2
 	Pool     PoolMarks          // zero: DefaultPool
-	Logger   *slog.Logger       // nil: slog.Default
+	Beacon   Beacon             // nil: matches with a beacon are refused
+	// Witnesses are asked to cosign every checkpoint; Policy says when enough have.
+	Witnesses []Witness
+	Policy    *translog.Policy
+	Logger    *slog.Logger // nil: slog.Default
 }
 
 // TablesInMemory is how many matches are kept ready to play. One that was
@@ -73,9 +78,13 @@ type House struct {
 	pool       PoolMarks
 	log        *slog.Logger
 
-	signer *signer
-	tables *lru.Cache[string, *table]
-	seats  sync.Mutex // guards look-up and insertion in tables together
+	beacon     Beacon
+	signer     *signer
+	cosigner   *cosigner // nil without witnesses
+	beaconKick chan struct{}
+	beaconDone chan struct{}
+	tables     *lru.Cache[string, *table]
+	seats      sync.Mutex // guards look-up and insertion in tables together
 
 	topUps  sync.WaitGroup
 	topping sync.Map // tenant "/" mode -> struct{}: a top-up is running
@@ -115,14 +124,30 @@ func New(ctx context.Context, c Config) (*House, error) {
 	h := &House{
 		store: c.Store, origin: c.Origin, logKey: c.LogKey,
 		receipts: c.Receipts, receiptKey: c.ReceiptKey, master: c.Master,
-		random: &lockedReader{r: c.Rand}, clock: c.Now, rolls: c.Rolls, pool: c.Pool, log: c.Logger, tables: tables,
+		random: &lockedReader{r: c.Rand}, clock: c.Now, rolls: c.Rolls, pool: c.Pool, beacon: c.Beacon, log: c.Logger, tables: tables,
 	}
 	h.signer, err = newSigner(ctx, c)
 	if err != nil {
 		return nil, err
 	}
+	if len(c.Witnesses) > 0 {
+		if c.Policy == nil {
+			return nil, errors.New("configure witnesses: there is no policy that says which of them are needed")
+		}
+		if h.cosigner, err = newCosigner(ctx, h.signer, c); err != nil {
+			return nil, err
+		}
+		h.signer.onSigned = h.cosigner.poke
+	}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.signer.start(h.ctx)
+	if h.cosigner != nil {
+		h.cosigner.start(h.ctx)
+	}
+	if h.beacon != nil {
+		h.beaconKick, h.beaconDone = make(chan struct{}, 1), make(chan struct{})
+		go h.watchBeacon(h.ctx)
+	}
 	return h, nil
 }
 
@@ -131,6 +156,12 @@ func (h *House) Close() error {
 	h.stop()
 	h.topUps.Wait()
 	h.signer.wait()
+	if h.cosigner != nil {
+		h.cosigner.wait()
+	}
+	if h.beacon != nil {
+		<-h.beaconDone
+	}
 	return nil
 }
 

@@ -39,6 +39,8 @@ type signer struct {
 	file     string
 	log      *slog.Logger
 
+	onSigned func() // called after each new checkpoint
+
 	kick chan struct{}
 	done chan struct{}
 
@@ -54,7 +56,7 @@ const SignerPatience = 10 * time.Second
 func newSigner(ctx context.Context, c Config) (*signer, error) {
 	s := &signer{
 		store: c.Store, origin: c.Origin, key: c.Log, verifier: c.LogVerifier, file: c.HeadFile, log: c.Logger,
-		kick: make(chan struct{}, 1), done: make(chan struct{}), grown: make(chan struct{}),
+		kick: make(chan struct{}, 1), done: make(chan struct{}), grown: make(chan struct{}), onSigned: func() {},
 	}
 	var latest store.Checkpoint
 	err := c.Store.View(ctx, func(r store.Reader) (err error) {
@@ -229,6 +231,7 @@ func (s *signer) sign(ctx context.Context) error {
 	close(s.grown)
 	s.grown = make(chan struct{})
 	s.mu.Unlock()
+	s.onSigned()
 	return nil
 }
 
