@@ -22,12 +22,12 @@ func ParseNote(signed string) (*note.Note, error) {
 	if len(signed) > MaxNote {
 		return nil, fmt.Errorf("parse note: %d bytes, at most %d", len(signed), MaxNote)
 	}
-	n, err := note.Open([]byte(signed), nil)
+	_, err := note.Open([]byte(signed), nil)
 	var unverified *note.UnverifiedNoteError
 	if !errors.As(err, &unverified) {
 		return nil, fmt.Errorf("parse note: want UTF-8 text, an empty line, and at least one line \"— name base64\", all ended by LF: %w", err)
 	}
-	n = unverified.Note
+	n := unverified.Note
 	for _, s := range n.UnverifiedSigs {
 		if _, err := base64.StdEncoding.Strict().DecodeString(s.Base64); err != nil {
 			return nil, fmt.Errorf("parse note: signature of %s is not canonical base64", clip(s.Name))

@@ -38,15 +38,6 @@ func unhex(t testing.TB, s string) []byte {
 	return b
 }
 
-func mustHash(t testing.TB, s string) Hash {
-	t.Helper()
-	h, err := ParseHash(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
 // word is a throw in the vectors' form: "61" for 6-1.
 func word(d Dice) string { return string([]byte{'0' + d.D1, '0' + d.D2}) }
 

@@ -250,7 +250,7 @@ func TestOneRollForTwoClients(t *testing.T) {
 }
 
 func TestContinuationSegment(t *testing.T) {
-	b := newBench(t, func(c *house.Config) { c.Rolls = commitment.Lengths{2, 7, 3} })
+	b := newBench(t, func(c *house.Config) { c.Rolls = commitment.Lengths{2, 15, 11} })
 	m := b.open("short", single, newPlayer(t, "a"), newPlayer(t, "b"))
 	if err := b.TopUp(b.ctx(), "default", "random", 40); err != nil {
 		t.Fatal(err)

@@ -112,7 +112,7 @@ func TestSeedDecidesTheGame(t *testing.T) {
 		}
 		return fmt.Sprint(events)
 	}
-	if play(1) != play(1) {
+	if first, again := play(1), play(1); first != again {
 		t.Error("one seed, two games")
 	}
 	if play(1) == play(2) {

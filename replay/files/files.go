@@ -225,6 +225,9 @@ func checkRecord(r Report, in io.Reader, o Options) Report {
 	if err != nil {
 		return malformed(r, err)
 	}
+	if len(record.Lines) == 0 {
+		return malformed(r, errors.New("the record has no event lines"))
+	}
 	setting, err := settingOf(&r, record, o)
 	if err != nil {
 		return malformed(r, err)

@@ -8,21 +8,32 @@ import (
 	"fairdice/rules"
 )
 
-// brute is a second reader for tests, as simple as can be and sharing no code with the first: it follows the set of all
-// positions that fit the rows, found by filtering the list of all legal ends. It knows only well-formed rows of files to points.
+// brute is a second reader for tests, as simple as can be and sharing no code with the first but the list of all legal ends: it follows
+// the set of all positions that fit the rows. It moves checkers by itself, knows who may turn the cube, and nothing of results. It
+// knows only well-formed rows of files to points.
 type brute struct {
 	short rules.Rules
 	gen   rules.Generator
 }
 
 var (
-	bruteRow  = regexp.MustCompile(`^\s*\d+\)(.*)$`)
-	bruteCell = regexp.MustCompile(`\d\d:|Doubles|Takes|Drops|Wins|Losses|\?\?\?\?`)
-	bruteHop  = regexp.MustCompile(`(bar|\d+)((?:/(?:off|\d+)\*?)+)(?:\((\d)\))?`)
+	bruteRow     = regexp.MustCompile(`^\s*\d+\)(.*)$`)
+	bruteCell    = regexp.MustCompile(`\d\d:|Doubles|Takes|Drops|Wins|Losses|Concedes`)
+	bruteHop     = regexp.MustCompile(`(bar|\d+)((?:/(?:off|\d+)\*?)+)(?:\((\d)\))?`)
+	bruteScore   = regexp.MustCompile(`: (\d+)\s.*: (\d+)\s*$`)
+	bruteLength  = regexp.MustCompile(`(?m)^\s*(\d+) point match`)
+	bruteNoCraws = regexp.MustCompile(`(?i)Crawford "off"`)
 )
 
-// play is one cell with dice.
-type play struct {
+// bruteGame is one game of a file.
+type bruteGame struct {
+	crawford bool
+	cells    []bruteEvent
+}
+
+// bruteEvent is one cell with dice or the cube.
+type bruteEvent struct {
+	what  string // "play", "Doubles", "Takes", "Drops", "end"
 	line  int
 	right bool
 	dice  [2]uint8
@@ -30,139 +41,215 @@ type play struct {
 	last  bool // nothing but a result follows in the game
 }
 
-// games returns the plays of every game of a file.
-func (b *brute) games(text string) [][]play {
-	var games [][]play
+// games returns the cells of every game of a file.
+func (b *brute) games(text string) []bruteGame {
+	length := 0
+	if m := bruteLength.FindStringSubmatch(text); m != nil {
+		length, _ = strconv.Atoi(m[1])
+	}
+	var games []bruteGame
+	crawford, named := bruteNoCraws.MatchString(text), false // true: the Crawford game has been played
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimRight(line, "\r ")
 		if strings.HasPrefix(strings.TrimSpace(line), "Game ") {
-			games = append(games, nil)
+			games, named = append(games, bruteGame{}), true
 			continue
 		}
-		m := bruteRow.FindStringSubmatchIndex(line)
-		if m == nil || len(games) == 0 {
+		if m := bruteScore.FindStringSubmatch(line); m != nil && named {
+			named = false
+			a, _ := strconv.Atoi(m[1])
+			c, _ := strconv.Atoi(m[2])
+			if max(a, c) == length-1 && length > 1 {
+				games[len(games)-1].crawford, crawford = !crawford, true
+			}
 			continue
 		}
-		cells := bruteCell.FindAllStringIndex(line[m[2]:], -1)
-		for n, at := range cells {
-			start, end := m[2]+at[0], len(line)
-			if n+1 < len(cells) {
-				end = m[2] + cells[n+1][0]
-			}
-			cell := line[start:end]
-			if cell[2] != ':' {
-				if g := games[len(games)-1]; len(g) > 0 && (cell[0] == 'D' || cell[0] == 'T') {
-					g[len(g)-1].last = false
-				}
-				continue
-			}
-			p := play{line: i + 1, right: n == 1 || start > 20, dice: [2]uint8{cell[0] - '0', cell[1] - '0'}, text: cell[3:], last: true}
-			g := &games[len(games)-1]
-			if len(*g) > 0 {
-				(*g)[len(*g)-1].last = false
-			}
-			*g = append(*g, p)
+		if m := bruteRow.FindStringSubmatchIndex(line); m != nil && len(games) > 0 {
+			games[len(games)-1].row(i+1, line, m[2])
 		}
 	}
 	return games
 }
 
-// fault returns the line of the first play that no legal game can have, or 0.
-func (b *brute) fault(game []play) int {
+// row adds the cells of a row that begins at a column.
+func (g *bruteGame) row(number int, line string, from int) {
+	cells := bruteCell.FindAllStringIndex(line[from:], -1)
+	for n, at := range cells {
+		start, end := from+at[0], len(line)
+		if n+1 < len(cells) {
+			end = from + cells[n+1][0]
+		}
+		e := bruteEvent{what: line[start : from+at[1]], line: number, right: n == 1 || start > 20, last: true}
+		switch {
+		case e.what[2] == ':':
+			e.dice, e.text, e.what = [2]uint8{line[start] - '0', line[start+1] - '0'}, line[start+3:end], "play"
+		case e.what == "Wins" || e.what == "Losses" || e.what == "Concedes":
+			e.what = "end"
+		}
+		if e.what != "end" && len(g.cells) > 0 {
+			g.cells[len(g.cells)-1].last = false
+		}
+		if e.what != "end" || len(g.cells) == 0 || g.cells[len(g.cells)-1].what != "end" {
+			g.cells = append(g.cells, e)
+		}
+	}
+}
+
+// fault returns the line of the first cell that no legal game can have, or 0.
+func (b *brute) fault(game bruteGame) int {
 	positions := map[rules.Position]bool{b.short.Start(): true}
-	for i, p := range game {
-		mover := rules.White
-		if p.right != game[0].right {
-			mover = rules.Black
+	var first, turn bool // columns: whose first throw it was, whose turn it is
+	begun, offered, over := false, false, false
+	owner := 0 // 1: left, 2: right
+	side := func(right bool) int {
+		if right {
+			return 2
 		}
-		if i == 0 && p.dice[0] == p.dice[1] || i > 0 && p.right == game[i-1].right {
-			return p.line
+		return 1
+	}
+	for _, e := range game.cells {
+		if over && e.what != "end" {
+			return e.line
 		}
-		next := map[rules.Position]bool{}
-		for at := range positions {
-			s := rules.StageOf(mover, rules.Own, rules.Dice{A: p.dice[0], B: p.dice[1]})
-			s.Roll = 7
-			plays := b.gen.Plays(b.short, at, s)
-			want, moved := after(at.Setup(), mover, p.text)
-			if !named(at, at, mover, p) {
-				continue
+		switch e.what {
+		case "Doubles":
+			if !begun || offered || game.crawford || e.right != turn || owner != 0 && owner != side(e.right) {
+				return e.line
 			}
-			for _, end := range plays.Ends {
-				if e := end.Setup(); e.Points[mover] == want.Points[mover] && e.Bar[mover] == want.Bar[mover] && e.Off[mover] == want.Off[mover] && moved == (plays.K > 0) && named(at, end, mover, p) {
-					next[end] = true
-				}
+			offered = true
+		case "Takes", "Drops":
+			if !offered || e.right == turn {
+				return e.line
 			}
-			if !moved && p.last {
-				next[at] = true // thrown, then given up
+			offered, owner, over = false, side(e.right), e.what == "Drops"
+		case "end":
+			over = true
+		default:
+			if offered || begun && e.right != turn || !begun && e.dice[0] == e.dice[1] {
+				return e.line
 			}
-		}
-		if positions = next; len(positions) == 0 {
-			return p.line
+			if !begun {
+				begun, first = true, e.right
+			}
+			mover := rules.White
+			if e.right != first {
+				mover = rules.Black
+			}
+			next := map[rules.Position]bool{}
+			done := false
+			for at := range positions {
+				b.plays(at, mover, e, next)
+			}
+			for at := range next {
+				done = done || at.Off(mover) == 15
+			}
+			if positions, turn = next, !e.right; len(positions) == 0 {
+				return e.line
+			}
+			over = done
 		}
 	}
 	return 0
 }
 
-// named reports whether the landings that a cell names fit: none is closed, an enemy blot that stood on one is gone at the end, and the
-// distances are those of the dice.
-func named(start, end rules.Position, mover rules.Color, p play) bool {
-	a, b, used := int(p.dice[0]), int(p.dice[1]), 0
-	for _, m := range bruteHop.FindAllStringSubmatch(p.text, -1) {
-		at, _ := strconv.Atoi(m[1])
-		if m[1] == "bar" {
-			at = 25
+// plays adds the legal ends that a cell can mean.
+func (b *brute) plays(at rules.Position, mover rules.Color, e bruteEvent, next map[rules.Position]bool) {
+	s := rules.StageOf(mover, rules.Own, rules.Dice{A: e.dice[0], B: e.dice[1]})
+	s.Roll = 7
+	plays := b.gen.Plays(b.short, at, s)
+	hops := bruteHop.FindAllStringSubmatch(e.text, -1)
+	if len(hops) == 0 {
+		if plays.K == 0 || e.last { // thrown, then given up
+			next[at] = true
+		}
+		return
+	}
+	legal := map[rules.Position]bool{}
+	for _, end := range plays.Ends {
+		legal[end] = plays.K > 0
+	}
+	var journeys [][2]int
+	for _, h := range hops {
+		from, _ := strconv.Atoi(h[1])
+		if h[1] == "bar" {
+			from = 25
 		}
 		count := 1
-		if m[3] != "" {
-			count, _ = strconv.Atoi(m[3])
+		if h[3] != "" {
+			count, _ = strconv.Atoi(h[3])
 		}
-		for _, stop := range strings.Split(strings.ReplaceAll(m[2], "*", ""), "/")[1:] {
-			to, _ := strconv.Atoi(stop)
-			if enemies := func(q rules.Position) int { return q.At(mover.Other(), to-1) }; to > 0 && (enemies(start) > 1 || enemies(start) == 1 && start != end && enemies(end) > 0) {
-				return false
+		for range count {
+			last := from
+			for _, stop := range strings.Split(strings.ReplaceAll(h[2], "*", ""), "/")[1:] {
+				to, _ := strconv.Atoi(stop)
+				if to >= last {
+					return
+				}
+				journeys = append(journeys, [2]int{last, to})
+				last = to
 			}
-			switch d := at - to; {
-			case to > 0 && a != b && d != a && d != b && d != a+b, to > 0 && a == b && d%a != 0:
-				return false
-			case d == a+b && a != b:
-				used += 2 * count
-			case a == b:
-				used += (d + a - 1) / a * count
-			default:
-				used += count
-			}
-			at = to
 		}
 	}
-	if a == b {
-		return used <= 4
+	dice := []int{int(e.dice[0]), int(e.dice[1])}
+	if dice[0] == dice[1] {
+		dice = append(dice, dice...)
 	}
-	return used <= 2
+	if len(journeys) <= 4 {
+		b.walk(at.Setup(), mover, journeys, dice, legal, next)
+	}
 }
 
-// after moves the checkers of one side as a cell says, and says whether it says anything.
-func after(s rules.Setup, mover rules.Color, text string) (rules.Setup, bool) {
-	moved := false
-	for _, m := range bruteHop.FindAllStringSubmatch(text, -1) {
-		stops := strings.Split(strings.ReplaceAll(m[2], "*", ""), "/")[1:]
-		count := 1
-		if m[3] != "" {
-			count, _ = strconv.Atoi(m[3])
+// walk makes the journeys step by step, in every order and with every die, and adds the ends that are legal.
+func (b *brute) walk(s rules.Setup, mover rules.Color, journeys [][2]int, dice []int, legal, next map[rules.Position]bool) {
+	if len(journeys) == 0 {
+		if end, err := b.short.Position(s); err == nil && legal[end] {
+			next[end] = true
 		}
-		put(&s, mover, m[1], -count)
-		put(&s, mover, stops[len(stops)-1], count)
-		moved = true
+		return
 	}
-	return s, moved
+	for i, j := range journeys {
+		for k, die := range dice {
+			to := max(0, j[0]-die)
+			if to < j[1] {
+				continue
+			}
+			moved := s
+			if !stepTo(&moved, mover, j[0], to) {
+				continue
+			}
+			rest := append([][2]int{}, journeys[:i]...)
+			if to > j[1] {
+				rest = append(rest, [2]int{to, j[1]})
+			}
+			rest = append(rest, journeys[i+1:]...)
+			left := append(append([]int{}, dice[:k]...), dice[k+1:]...)
+			b.walk(moved, mover, rest, left, legal, next)
+		}
+	}
 }
 
-func put(s *rules.Setup, c rules.Color, point string, n int) {
-	switch number, _ := strconv.Atoi(point); {
-	case point == "bar" || number == 25:
-		s.Bar[c] += n
-	case point == "off" || number == 0:
-		s.Off[c] += n
+// stepTo moves one checker and hits what it lands on, and reports whether that can be.
+func stepTo(s *rules.Setup, c rules.Color, from, to int) bool {
+	switch {
+	case from == 25 && s.Bar[c] > 0:
+		s.Bar[c]--
+	case from <= 24 && s.Points[c][24-from] > 0:
+		s.Points[c][24-from]--
 	default:
-		s.Points[c][24-number] += n
+		return false
 	}
+	if to == 0 {
+		s.Off[c]++
+		return true
+	}
+	enemy := &s.Points[c.Other()][to-1]
+	if *enemy > 1 {
+		return false
+	}
+	if *enemy == 1 {
+		*enemy = 0
+		s.Bar[c.Other()]++
+	}
+	s.Points[c][24-to]++
+	return true
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairdice/replay"
 	"fairdice/replay/mat"
 	"fairdice/rules"
 )
@@ -94,13 +95,13 @@ func TestMutations(t *testing.T) {
 	}
 	second := brute{short: short.Rules}
 	r := rand.New(rand.NewPCG(1, 2))
-	rounds := 60
+	rounds := 50
 	if testing.Short() {
 		rounds = 15
 	}
 	for _, m := range mutations {
 		t.Run(m.name, func(t *testing.T) {
-			caught, survived, elsewhere := 0, 0, 0
+			caught, survived := 0, 0
 			for range rounds {
 				name := names[r.IntN(len(names))]
 				text, line := mutate(t, r, name, m)
@@ -113,11 +114,11 @@ func TestMutations(t *testing.T) {
 				}
 				first := map[int]int{} // game → line of the first finding about a move
 				for _, f := range report.Findings {
+					if f.Check == replay.CheckResult && f.Category != "after-end" && f.Category != "end-missing" || f.Category == "cube-value" {
+						continue
+					}
 					if _, ok := first[f.Game]; !ok {
 						first[f.Game] = f.Line
-					}
-					if strings.HasPrefix(f.Category, "result-") || f.Category == "score" {
-						first[f.Game] = -f.Line
 					}
 				}
 				for i, game := range second.games(text) {
@@ -128,8 +129,7 @@ func TestMutations(t *testing.T) {
 					case want > 0 && got <= 0:
 						t.Errorf("%s: %s in line %d: line %d is not called a fault (%d)\n%s", filepath.Base(name), m.name, line, want, got, lineOf(text, want))
 					case want > 0 && got != want:
-						elsewhere++
-						t.Logf("%s: %s in line %d: line %d is called a fault, not line %d: %s", filepath.Base(name), m.name, line, got, want, lineOf(text, want))
+						t.Errorf("%s: %s in line %d: line %d is called a fault, not line %d: %s", filepath.Base(name), m.name, line, got, want, lineOf(text, want))
 					case want > 0:
 						caught++
 					}
@@ -138,11 +138,7 @@ func TestMutations(t *testing.T) {
 					survived++
 				}
 			}
-			t.Logf("caught %d in their rows, %d elsewhere, survived %d", caught, elsewhere, survived)
-			// The second reader knows no cube and follows more ways to the same end: now and then it notices a row later.
-			if elsewhere*20 > caught+survived {
-				t.Errorf("%d faults were found in other rows", elsewhere)
-			}
+			t.Logf("caught %d in their rows, survived %d", caught, survived)
 		})
 	}
 }

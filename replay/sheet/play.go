@@ -1,11 +1,13 @@
 package sheet
 
 import (
+	"slices"
+
 	"fairdice/replay"
 	"fairdice/rules"
 )
 
-// Hop is one checker's journey as it is written: from and to in the mover's own numbers, replay.BarNumber and
+// Hop is one checker's journey as it is written: from and to in the numbers of records (RULES.md §1), replay.BarNumber and
 // replay.OffNumber included. Landings between them are not named.
 type Hop struct {
 	From, To uint8
@@ -36,6 +38,24 @@ const maxReadings = 32
 type candidate struct {
 	state   replay.State
 	penalty int // journeys whose star does not fit the hits
+	steps   []replay.Hop
+}
+
+// numbers translates the points of records into the distance a checker of either colour still has to go, and back.
+type numbers struct {
+	own, record [2][replay.BarNumber + 1]uint8
+}
+
+func newNumbers(r rules.Rules) numbers {
+	var n numbers
+	for _, c := range []rules.Color{rules.White, rules.Black} {
+		for point := 1; point <= 24; point++ {
+			own := 24 - r.PointIndex(c, point)
+			n.own[c][point], n.record[c][own] = uint8(own), uint8(point)
+		}
+		n.own[c][replay.BarNumber], n.record[c][replay.BarNumber] = replay.BarNumber, replay.BarNumber
+	}
+	return n
 }
 
 // decoder finds the legal readings of one play. Its buffers live as long as the sheet: replaying a match allocates nothing per
@@ -44,12 +64,16 @@ type decoder struct {
 	gen   rules.Generator
 	steps [replay.MaxHops]replay.Hop
 	found []candidate
+	names numbers
+	keep  bool // candidates remember their steps
 
 	state replay.State // before the play, the throw included
 	seat  replay.Seat
-	hops  []Hop
-	at    [4]uint8 // where each journey stands
+	hops  []Hop    // in record numbers
+	ends  [4]uint8 // where each journey ends, as a distance
+	at    [4]uint8 // where each journey stands, as a distance
 	hit   [4]bool  // whether it hit something
+	mover rules.Color
 	enemy rules.Color
 	dice  [4]uint8
 	used  uint8 // bit per die
@@ -67,9 +91,10 @@ func (d *decoder) decode(st replay.State, seat replay.Seat, hops []Hop) ([]candi
 	d.complete, d.used, d.all = false, 0, false
 	if len(hops) > 0 && len(hops) <= len(d.at) {
 		d.dice = st.Game().Stage().Dice
-		d.enemy = st.Color(seat).Other()
+		d.mover = st.Color(seat)
+		d.enemy = d.mover.Other()
 		for i, h := range hops {
-			d.at[i], d.hit[i] = h.From, false
+			d.at[i], d.ends[i], d.hit[i] = d.names.own[d.mover][h.From], d.names.own[d.mover][h.To], false
 		}
 		d.all = d.choice()
 		d.walk(0)
@@ -91,7 +116,7 @@ func (d *decoder) decode(st replay.State, seat replay.Seat, hops []Hop) ([]candi
 	if err != nil {
 		return nil, err
 	}
-	d.found = append(d.found, candidate{state: next})
+	d.found = append(d.found, candidate{state: next, steps: d.kept(steps)})
 	return d.found, nil
 }
 
@@ -102,23 +127,53 @@ func (d *decoder) choice() bool {
 		return false
 	}
 	for _, v := range d.dice[:2] {
-		if from := d.hops[0].From; from > v && d.blot(from-v) {
+		if from := d.at[0]; from > v && d.blot(from-v) {
 			return true
 		}
 	}
 	return false
 }
 
-// blot reports whether one enemy checker stood on the mover's point before the play.
-func (d *decoder) blot(number uint8) bool {
-	return d.state.Position().At(d.enemy, int(number)-1) == 1
+// blot reports whether one enemy checker, that can be hit or pinned, stood on a point before the play.
+func (d *decoder) blot(distance uint8) bool {
+	r := d.state.Setting().Variant.Rules
+	return d.state.Position().At(d.enemy, r.Across(24-int(distance))) == 1 && (r.HasBar() || r.Pins())
+}
+
+// contact reports whether a step landing on a point after the first steps of the play hits or pins what stands there.
+func (d *decoder) contact(depth int, distance uint8) bool {
+	if !d.blot(distance) {
+		return false
+	}
+	point := d.names.record[d.mover][distance]
+	if d.state.Setting().Variant.Rules.HasBar() {
+		return !d.taken(depth, point)
+	}
+	// A pin holds as long as a checker of the mover stays on the point.
+	own := d.state.Position().At(d.mover, 24-int(distance))
+	for _, s := range d.steps[:depth] {
+		if s.To == point {
+			own++
+		}
+		if s.From == point {
+			own--
+		}
+	}
+	return own == 0
+}
+
+func (d *decoder) kept(steps []replay.Hop) []replay.Hop {
+	if !d.keep {
+		return nil
+	}
+	return slices.Clone(steps)
 }
 
 // walk tries every order of steps that completes all journeys, the written order first, and returns whether to stop.
 func (d *decoder) walk(depth int) bool {
 	done := true
 	for i := range d.hops {
-		if d.at[i] == d.hops[i].To {
+		if d.at[i] == d.ends[i] {
 			continue
 		}
 		done = false
@@ -138,7 +193,7 @@ func (d *decoder) walk(depth int) bool {
 
 // step moves journey i by die j and walks on.
 func (d *decoder) step(depth, i, j int) bool {
-	from, to, v := d.at[i], d.hops[i].To, d.dice[j]
+	from, to, v := d.at[i], d.ends[i], d.dice[j]
 	next := uint8(replay.OffNumber)
 	if from > v {
 		next = from - v
@@ -146,8 +201,9 @@ func (d *decoder) step(depth, i, j int) bool {
 	if next < to || next == replay.OffNumber && to != replay.OffNumber {
 		return false
 	}
-	star := next != replay.OffNumber && d.blot(next) && !d.taken(depth, next)
-	d.steps[depth] = replay.Hop{From: from, To: next, Star: star}
+	star := next != replay.OffNumber && d.contact(depth, next)
+	names := &d.names.record[d.mover]
+	d.steps[depth] = replay.Hop{From: names[from], To: names[next], Star: star}
 	hit := d.hit[i]
 	d.at[i], d.hit[i], d.used = next, hit || star, d.used|1<<j
 	stop := d.walk(depth + 1)
@@ -187,6 +243,6 @@ func (d *decoder) accept(depth int) bool {
 			return !d.all
 		}
 	}
-	d.found = append(d.found, candidate{state: next, penalty: penalty})
+	d.found = append(d.found, candidate{state: next, penalty: penalty, steps: d.kept(e.Steps)})
 	return !d.all
 }

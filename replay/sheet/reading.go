@@ -12,6 +12,7 @@ import (
 type reading struct {
 	state   replay.State
 	penalty int
+	trail   *trail // the events that led here, if they are kept
 
 	// withheld is what is wrong with the last throw, which nothing was played with: only a result after it can explain that.
 	withheld *replay.Finding
@@ -75,7 +76,8 @@ func (s *Sheet) settle(line int, what string) {
 	s.readings, s.next = s.next, s.readings
 	if len(s.readings) == 0 {
 		s.report.add(s.cause())
-		s.state, s.scored = failed, false
+		s.readings, s.next = s.next, s.readings
+		s.lose(line)
 		return
 	}
 	s.dead = slices.DeleteFunc(s.dead, func(c corpse) bool { return c.row < s.row-memory })
@@ -99,31 +101,33 @@ func (s *Sheet) pass(line int) {
 	s.halted = false
 	s.next = s.next[:0]
 	for _, r := range s.readings {
-		if st, ok := s.closedOut(r.state); ok {
-			s.add(reading{state: st, penalty: r.penalty})
+		if st, roll, ok := s.closedOut(r.state); ok {
+			s.add(reading{state: st, penalty: r.penalty, trail: s.trace(r.trail, roll, replay.Event{Kind: replay.Move, Seat: s.waiting})})
 			continue
 		}
 		s.die(corpse{penalty: r.penalty, finding: replay.Finding{Game: s.report.Games, Line: s.last, Check: replay.CheckMoves, Category: "no-dice",
 			Message: fmt.Sprintf("%s has no dice here, though some could be played", s.waiting)}})
 	}
 	s.last = line
-	s.settle(line, "pass")
+	if s.settle(line, "pass"); s.state == failed {
+		s.skip(replay.Event{Kind: replay.Move, Seat: s.waiting})
+	}
 }
 
-// closedOut returns the state after a pass without dice, and whether no dice could have been played.
-func (s *Sheet) closedOut(st replay.State) (replay.State, bool) {
-	var passed replay.State
+// closedOut returns the state after a throw that cannot be played and its pass, and whether no dice could have been played.
+func (s *Sheet) closedOut(st replay.State) (passed replay.State, roll replay.Event, ok bool) {
 	for a := uint8(1); a <= 6; a++ {
 		for b := a; b <= 6; b++ {
-			next, err := st.Apply(&s.decoder.gen, replay.Event{Kind: replay.Roll, Seat: s.waiting, Dice: rules.Dice{A: a, B: b}})
+			roll = replay.Event{Kind: replay.Roll, Seat: s.waiting, Dice: rules.Dice{A: a, B: b}}
+			next, err := st.Apply(&s.decoder.gen, roll)
 			if err == nil {
 				next, err = next.Apply(&s.decoder.gen, replay.Event{Kind: replay.Move, Seat: s.waiting})
 			}
 			if err != nil {
-				return st, false
+				return st, roll, false
 			}
 			passed = next
 		}
 	}
-	return passed, true
+	return passed, roll, true
 }

@@ -14,6 +14,11 @@ type Options struct {
 	Length   int  // points the match is played to; 0: a session of single games for money
 	Crawford bool // the Crawford rule holds; it means something in matches to more than one point
 
+	Agreed *replay.Options // what the file says was agreed on; nil: the usual options of such files
+
+	// Keep, if not nil, is given every game without a finding.
+	Keep func(Game)
+
 	// Observe, if not nil, is told of every row that was accepted, with the most likely reading where there are several.
 	Observe func(game, line int, what string, st replay.State)
 }
@@ -26,10 +31,11 @@ type Note struct {
 
 // Report is what a sheet has found.
 type Report struct {
-	Games, Rolls int
-	Findings     []replay.Finding
-	Notes        []Note
-	Unfinished   bool // the last game has no end
+	Games, Rolls, Doubles int
+	Findings              []replay.Finding
+	Notes                 []Note
+	Unchecked             []Note // what could not be judged
+	Unfinished            bool   // the last game has no end
 }
 
 // maxFindings and maxNotes bound the memory of a report; a match with so many faults is none.
@@ -58,8 +64,16 @@ type Sheet struct {
 	loser          replay.Seat
 	halted         bool // a row stands where a throw should be; a result or a closed board can explain it
 	waiting        replay.Seat
-	result         *outcome // who won how many points
-	worth          *outcome // how many points somebody won
+	result         *claim // who won how many points
+	worth          *claim // how many points somebody won
+	refuted        bool   // two rows disagree about the result
+	doubled        bool   // a row shows that the cube was turned automatically
+
+	outline         replay.Outline // of a failed game
+	named           bool           // the row that made it fail has its finding
+	expected, hints Hints          // of the next game, of this one
+	number          int            // of the running game in the match
+	before          [2]int         // score before it
 }
 
 type gameState uint8
@@ -67,14 +81,8 @@ type gameState uint8
 const (
 	noGame  gameState = iota
 	running           // rows are checked
-	failed            // a row was refused: the rest of the game cannot be judged
+	failed            // a row was refused: the position is not known any more
 )
-
-type outcome struct {
-	winner replay.Seat
-	points int64
-	line   int
-}
 
 // Playable returns why matches of a variant are not written in such files, or nil for the variants with a bar.
 func Playable(v rules.Variant) error {
@@ -84,15 +92,23 @@ func Playable(v rules.Variant) error {
 	return fmt.Errorf("%s is not a game of such files: they hold games with a bar", v.ID)
 }
 
-// New returns a sheet without rows. The variant must be [Playable].
-func New(o Options) *Sheet { return &Sheet{opt: o} }
+// New returns a sheet without rows.
+func New(o Options) *Sheet {
+	s := &Sheet{opt: o}
+	s.decoder.names, s.decoder.keep = newNumbers(o.Variant.Rules), o.Keep != nil
+	return s
+}
 
 // Game begins the next game, closing the one before it. Score is what the file claims before the game; nil if it claims nothing.
 func (s *Sheet) Game(line int, score *[2]int) {
 	s.closeGame(false)
 	s.report.Games++
 	s.state, s.last = running, line
-	s.dead, s.gaveUp, s.halted, s.result, s.worth = s.dead[:0], false, false, nil, nil
+	s.dead, s.gaveUp, s.halted, s.result, s.worth, s.refuted, s.doubled = s.dead[:0], false, false, nil, nil, false, false
+	s.hints, s.expected, s.number = s.expected, Hints{}, s.report.Games
+	if s.hints.Number > 0 {
+		s.number = s.hints.Number
+	}
 	if score != nil {
 		if s.scored && *score != s.score {
 			s.find(line, replay.CheckResult, "score", "the score is given as %d : %d, but the games before it make it %d : %d", score[0], score[1], s.score[0], s.score[1])
@@ -103,93 +119,86 @@ func (s *Sheet) Game(line int, score *[2]int) {
 		}
 		s.score, s.scored = *score, true
 	}
-	st, err := replay.Start(s.setting())
-	if err != nil {
-		s.find(line, replay.CheckFormat, "variant", "%v", err)
-		s.state = failed
-		return
-	}
-	s.readings = append(s.readings[:0], reading{state: st})
-}
-
-// setting returns what the running game starts from. In a session the options with the most freedom hold; a result that fits only
-// gnubg's Jacoby rule is accepted later.
-func (s *Sheet) setting() replay.Setting {
-	set := replay.Setting{Variant: s.opt.Variant, Game: s.report.Games}
-	switch {
-	case !s.opt.Variant.Rules.Cube():
-		set.Options = replay.Options{Raise: replay.RaiseMars}
-	case s.opt.Length == 0:
-		set.Options = replay.Options{Raise: replay.RaiseBeaver}
-	default:
-		set.Options = replay.Options{Raise: replay.RaiseCube, Crawford: true,
-			Series: replay.Series{Kind: replay.SeriesPoints, N: min(s.opt.Length, replay.MaxSeries)}}
-		oneAway := s.scored && max(s.score[0], s.score[1]) == s.opt.Length-1
-		set.Crawford = s.opt.Crawford && s.opt.Length > 1 && oneAway && !s.crawford
-		s.crawford = s.crawford || oneAway
-	}
-	return set
+	s.before = s.score
+	s.begin(line)
 }
 
 // Play takes a row with dice.
 func (s *Sheet) Play(line int, seat replay.Seat, dice rules.Dice, p Play) {
 	s.report.Rolls++
+	roll, move := replay.Event{Kind: replay.Roll, Seat: seat, Dice: dice}, replay.Event{Kind: replay.Move, Seat: seat}
 	if !s.ready(line) {
+		s.blind(line, roll, move)
 		return
 	}
 	s.starred = s.starred || slices.ContainsFunc(p.Hops, func(h Hop) bool { return h.Star == Hit })
 	s.next = s.next[:0]
 	for _, r := range s.readings {
-		st, err := s.throw(r.state, seat, dice)
+		st, draws, err := s.throw(r.state, seat, dice)
 		if err != nil {
 			s.bury(line, r, err)
 			continue
 		}
-		found, err := s.decoder.decode(st, seat, p.Hops)
-		if err != nil {
-			if len(p.Hops) == 0 && !p.Unable {
-				// Dice without a play: the seat may have given up. The next row tells.
-				f := s.refused(line, err)
-				s.add(reading{state: st, penalty: r.penalty, withheld: &f})
-				continue
-			}
-			s.bury(line, r, err)
-			continue
-		}
-		for _, c := range found {
-			if !s.starred {
-				c.penalty = 0
-			}
-			s.add(reading{state: c.state, penalty: r.penalty + c.penalty})
-		}
+		s.read(line, reading{state: st, penalty: r.penalty, trail: s.trace(r.trail, draws...)}, seat, p)
 	}
-	s.settle(line, "play")
+	if s.settle(line, "play"); s.state == failed {
+		s.skip(roll, move)
+	}
 }
 
-// throw applies what precedes a play: the opening draw, which the file leaves out, or the roll.
-func (s *Sheet) throw(st replay.State, seat replay.Seat, dice rules.Dice) (replay.State, error) {
-	opening, _ := st.NextDraw()
-	if opening == replay.StreamOpening {
-		draw := dice
-		fresh := !s.opt.Variant.Rules.OpeningIsRoll()
-		if fresh {
-			draw = rules.Dice{A: 6, B: 1}
-		}
-		if (seat == replay.A) != (draw.A > draw.B) {
-			draw.A, draw.B = draw.B, draw.A
-		}
-		next, err := st.Apply(&s.decoder.gen, replay.Event{Kind: replay.Opening, Dice: draw})
-		if err != nil || !fresh && !dice.IsDouble() {
-			return next, err
-		}
-		st = next
+// read adds the readings of a play after its throw.
+func (s *Sheet) read(line int, r reading, seat replay.Seat, p Play) {
+	found, err := s.decoder.decode(r.state, seat, p.Hops)
+	switch {
+	case err == nil:
+	case len(p.Hops) == 0 && !p.Unable:
+		// Dice without a play: the seat may have given up. The next row tells.
+		f := s.refused(line, err)
+		r.withheld = &f
+		s.add(r)
+		return
+	default:
+		s.bury(line, r, err)
+		return
 	}
-	return st.Apply(&s.decoder.gen, replay.Event{Kind: replay.Roll, Seat: seat, Dice: dice})
+	for _, c := range found {
+		if !s.starred {
+			c.penalty = 0
+		}
+		next := reading{state: c.state, penalty: r.penalty + c.penalty}
+		if s.opt.Keep != nil {
+			next.trail = s.trace(r.trail, replay.Event{Kind: replay.Move, Seat: seat, Steps: c.steps})
+		}
+		s.add(next)
+	}
+}
+
+// Stage takes a row with one further stage: of a progression, or of steps handed over (RULES.md §6). Value is its die.
+func (s *Sheet) Stage(line int, seat replay.Seat, value uint8, p Play) {
+	move := replay.Event{Kind: replay.Move, Seat: seat}
+	if !s.ready(line) {
+		s.blind(line, move)
+		return
+	}
+	s.next = s.next[:0]
+	for _, r := range s.readings {
+		if d := r.state.Due(); (d.Kind != replay.DueStage && d.Kind != replay.DueHanded) || d.Dice[0] != value || d.Seat != seat {
+			s.die(corpse{penalty: r.penalty, finding: replay.Finding{Game: s.report.Games, Line: line, Check: replay.CheckMoves, Category: "not-due",
+				Message: fmt.Sprintf("no stage of the die %d is due for %s here: %s is", value, seat, d)}})
+			continue
+		}
+		p.Unable = true
+		s.read(line, r, seat, p)
+	}
+	if s.settle(line, "stage"); s.state == failed {
+		s.skip(move)
+	}
 }
 
 // Double takes a row that offers a double, or redoubles in answer to one. Value is what the row says the cube would become; 0 if it
 // does not say.
 func (s *Sheet) Double(line int, seat replay.Seat, value int64) {
+	s.report.Doubles++
 	s.cube(line, func(st replay.State) (replay.Event, int64) {
 		e, next := replay.Event{Kind: replay.Double, Seat: seat}, 2*st.Cube().Value
 		if due := st.Due(); due.Kind == replay.DueAnswer && due.Seat == seat {
@@ -200,21 +209,24 @@ func (s *Sheet) Double(line int, seat replay.Seat, value int64) {
 			next *= 2
 		}
 		return e, next
-	}, value)
+	}, replay.Event{Kind: replay.Double, Seat: seat}, value)
 }
 
 // Take takes a row that accepts what is offered.
 func (s *Sheet) Take(line int, seat replay.Seat) {
-	s.cube(line, func(replay.State) (replay.Event, int64) { return replay.Event{Kind: replay.Take, Seat: seat}, 0 }, 0)
+	e := replay.Event{Kind: replay.Take, Seat: seat}
+	s.cube(line, func(replay.State) (replay.Event, int64) { return e, 0 }, e, 0)
 }
 
 // Drop takes a row that refuses what is offered.
 func (s *Sheet) Drop(line int, seat replay.Seat) {
-	s.cube(line, func(replay.State) (replay.Event, int64) { return replay.Event{Kind: replay.Drop, Seat: seat}, 0 }, 0)
+	e := replay.Event{Kind: replay.Drop, Seat: seat}
+	s.cube(line, func(replay.State) (replay.Event, int64) { return e, 0 }, e, 0)
 }
 
-func (s *Sheet) cube(line int, event func(replay.State) (replay.Event, int64), value int64) {
+func (s *Sheet) cube(line int, event func(replay.State) (replay.Event, int64), plain replay.Event, value int64) {
 	if !s.ready(line) {
+		s.blind(line, plain)
 		return
 	}
 	s.next = s.next[:0]
@@ -232,14 +244,17 @@ func (s *Sheet) cube(line int, event func(replay.State) (replay.Event, int64), v
 			s.bury(line, r, err)
 			continue
 		}
-		s.add(reading{state: next, penalty: r.penalty})
+		s.doubled = s.doubled || r.automatic() && value != 0 && !r.state.Cube().Owned
+		s.add(reading{state: next, penalty: r.penalty, trail: s.trace(r.trail, e)})
 	}
-	s.settle(line, what)
+	if s.settle(line, what); s.state == failed {
+		s.skip(plain)
+	}
 }
 
 // GiveUp takes a row in which a seat resigns without saying how much.
 func (s *Sheet) GiveUp(line int, seat replay.Seat) {
-	if s.state != running {
+	if s.state == noGame {
 		return
 	}
 	s.last = line
@@ -284,12 +299,12 @@ func (s *Sheet) Close() Report {
 
 // ready reports whether the next row can be checked: the game runs, was not given up, and no throw before the row was left unplayed.
 func (s *Sheet) ready(line int) bool {
+	s.named = false
 	if s.state != running {
 		return false
 	}
 	if s.halted {
-		s.pass(line)
-		if s.state != running {
+		if s.pass(line); s.state != running {
 			return false
 		}
 	}
@@ -297,6 +312,7 @@ func (s *Sheet) ready(line int) bool {
 		s.row++
 	}
 	s.last = line
+	before := s.best()
 	s.readings = slices.DeleteFunc(s.readings, func(r reading) bool {
 		if r.withheld != nil {
 			s.die(corpse{finding: *r.withheld, penalty: r.penalty})
@@ -306,10 +322,14 @@ func (s *Sheet) ready(line int) bool {
 	switch {
 	case len(s.readings) == 0:
 		s.report.add(s.cause())
-		s.state, s.scored = failed, false
+		s.readings = append(s.readings, before)
+		s.lose(line)
+		s.skip(replay.Event{Kind: replay.Move, Seat: before.state.OnTurn()})
 	case s.gaveUp:
+		s.named = true
 		s.fail(line, replay.CheckResult, "after-end", "%s has given up the game: nothing can follow", s.loser)
 	case s.result != nil:
+		s.named = true
 		s.fail(line, replay.CheckResult, "after-end", "the result stands in line %d: nothing can follow", s.result.line)
 	default:
 		return true
@@ -328,10 +348,12 @@ func (s *Sheet) find(line int, check, category, format string, args ...any) {
 	s.report.add(replay.Finding{Game: s.report.Games, Line: line, Check: check, Category: category, Message: fmt.Sprintf(format, args...)})
 }
 
-// fail is find for a row after which the game cannot be judged.
+// fail is find for a row after which the position is not known.
 func (s *Sheet) fail(line int, check, category, format string, args ...any) {
 	s.find(line, check, category, format, args...)
-	s.state, s.scored = failed, false
+	if s.state == running {
+		s.lose(line)
+	}
 }
 
 func (r *Report) add(f replay.Finding) {
