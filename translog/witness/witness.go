@@ -26,13 +26,11 @@ var (
 	// ErrUnknownLog: the witness does not watch a log of that origin.
 	ErrUnknownLog = errors.New("unknown log")
 	// ErrInconsistent: the checkpoint does not extend the last one; both are signed by the log.
-	ErrInconsistent = errors.New("the checkpoint does not extend the last one")
+	ErrInconsistent = translog.ErrInconsistent
 )
 
 // ConflictError says which size was cosigned last, if the caller assumed another.
-type ConflictError struct{ Size int64 }
-
-func (e *ConflictError) Error() string { return fmt.Sprintf("size %d was cosigned last", e.Size) }
+type ConflictError = translog.StaleError
 
 // Memory keeps the last cosigned checkpoint of each log.
 type Memory interface {
