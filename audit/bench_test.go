@@ -10,18 +10,18 @@ import (
 func longGame(b *testing.B) (data []byte, bundle *Bundle, key string) {
 	b.Helper()
 	d := newDealer(b, terms{
-		variant: "short", mode: commitment.Random, options: singleGame, rolls: commitment.DefaultLengths(), anchored: true, stopAt: 120,
+		Variant: "short", Mode: commitment.Random, Options: singleGame, Rolls: commitment.DefaultLengths(), Anchored: true, StopAt: 120,
 	})
-	d.play()
+	d.Play()
 	bundle = d.bundle()
 	data, err := bundle.Encode()
 	if err != nil {
 		b.Fatal(err)
 	}
-	if r := Verify(data, Trust{Key: d.key}); r.Verdict != Verified {
+	if r := Verify(data, Trust{Key: d.Key}); r.Verdict != Verified {
 		b.Fatal(r.Text(TextStyle{}))
 	}
-	return data, bundle, d.key
+	return data, bundle, d.Key
 }
 
 // BenchmarkVerify verifies the bundle of that game.

@@ -171,6 +171,9 @@ func (b *Book) Add(index uint64, s commitment.Statement) {
 	}
 }
 
+// Skip leaves out the next entry of a whole log, which is no statement.
+func (b *Book) Skip() { b.next = append(b.next, 0) }
+
 // match finds a match, entered at its first statement.
 func (b *Book) match(id string, index uint64) uint32 {
 	key := parseUID(id)

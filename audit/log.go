@@ -39,7 +39,7 @@ func checkpointName(i int) string {
 // of all whether its signature is good.
 func (e *evidence) checkLogSignature(f *findings, t Trust) func(int) bool {
 	const id = LogSignature
-	key, err := e.logKey(t)
+	key, err := t.logKey(e.bundle.Log.Key, "the bundle")
 	if err != nil {
 		f.fail(id, 0, 0, err.Error())
 		return func(int) bool { return false }
@@ -68,14 +68,13 @@ func (e *evidence) checkLogSignature(f *findings, t Trust) func(int) bool {
 }
 
 // logKey returns the key that checkpoints must be signed with. The key that the
-// bundle names must be the pinned one or one of the policy's.
-func (e *evidence) logKey(t Trust) (note.Verifier, error) {
-	inside := e.bundle.Log.Key
+// evidence names must be the pinned one or one of the policy's.
+func (t Trust) logKey(inside, evidence string) (note.Verifier, error) {
 	switch {
 	case t.Key != "":
 		key, err := commitment.ParseVerifier(t.Key)
 		if err == nil && t.Key != inside {
-			err = fmt.Errorf("the bundle names the log key %s, not the pinned one", clip(inside))
+			err = fmt.Errorf("%s names the log key %s, not the pinned one", evidence, clip(inside))
 		}
 		return key, err
 	case t.pinned() && !slices.Contains(t.Policy.Logs(), inside):
@@ -116,13 +115,13 @@ func (e *evidence) checkConsistency(f *findings) []bool {
 
 // policies returns what the reader demands of witnesses: his policy, and that
 // every single witness he named has cosigned.
-func (e *evidence) policies(t Trust) ([]*translog.Policy, error) {
+func (t Trust) policies(inside string) ([]*translog.Policy, error) {
 	var list []*translog.Policy
 	if t.Policy != nil && len(t.Policy.Witnesses()) > 0 {
 		list = append(list, t.Policy)
 	}
 	if len(t.Witnesses) > 0 {
-		p, err := translog.NewPolicy(e.bundle.Log.Key, t.Witnesses)
+		p, err := translog.NewPolicy(inside, t.Witnesses)
 		if err != nil {
 			return nil, err
 		}
@@ -135,7 +134,7 @@ func (e *evidence) policies(t Trust) ([]*translog.Policy, error) {
 // round was witnessed (C8). usable tells of a checkpoint whether its signature
 // and its consistency have been proved.
 func (e *evidence) checkWitnesses(f *findings, t Trust, usable func(int) bool) {
-	policies, err := e.policies(t)
+	policies, err := t.policies(e.bundle.Log.Key)
 	switch {
 	case err != nil:
 		f.fail(LogWitness, 0, 0, err.Error())
@@ -180,42 +179,30 @@ func met(policies []*translog.Policy, times []map[string]int64, limit *int64) bo
 	return true
 }
 
-// Witnessed lists states of the log that have met the reader's policy, from
-// the smallest, with the moment by which they had.
-type Witnessed []quorum
-
-// quorum is a state of the log and the moment by which it had met the policy.
-type quorum struct {
-	size int64
-	by   int64 // seconds since 1970
-}
-
-// quorums lists the usable checkpoints that ever met the policy, from the
-// smallest; by is the earliest moment of all that are at least as large, since
-// a larger log contains what the smaller one did.
+// quorums lists the usable checkpoints that ever met the policy.
 func quorums(policies []*translog.Policy, all []checkpoint, times [][]map[string]int64, usable func(int) bool) Witnessed {
 	var list Witnessed
 	for i, c := range all {
-		if !usable(i) {
-			continue
-		}
-		var moments []int64
-		for _, by := range times[i] {
-			moments = slices.AppendSeq(moments, maps.Values(by))
-		}
-		slices.Sort(moments)
-		for _, t := range moments {
-			if met(policies, times[i], &t) {
-				list = append(list, quorum{c.Size, t})
-				break
-			}
+		if by, ok := moment(policies, times[i]); ok && usable(i) {
+			list = append(list, quorum{c.Size, by})
 		}
 	}
-	slices.SortFunc(list, func(a, b quorum) int { return cmp.Compare(a.size, b.size) })
-	for i := len(list) - 2; i >= 0; i-- {
-		list[i].by = min(list[i].by, list[i+1].by)
+	return list.settle()
+}
+
+// moment returns the earliest time by which the cosignatures met the policies.
+func moment(policies []*translog.Policy, times []map[string]int64) (by int64, ok bool) {
+	var moments []int64
+	for _, by := range times {
+		moments = slices.AppendSeq(moments, maps.Values(by))
 	}
-	return list
+	slices.Sort(moments)
+	for _, t := range moments {
+		if met(policies, times, &t) {
+			return t, true
+		}
+	}
+	return 0, false
 }
 
 // roundsWitnessed asks of every deal whether a checkpoint with its assign was

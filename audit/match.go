@@ -21,6 +21,7 @@ type MatchInput struct {
 	Match    string
 	Entries  []Entry    // the statements of the match and the commits of its sequences
 	File     *MatchFile // records and receipts; nil if they are not at hand
+	Broken   error      // why the file, though it is there, could not be read
 	LogOnly  bool       // no file is expected: the log alone is checked
 	Archives map[Hash]*commitment.Archive
 }
@@ -127,12 +128,18 @@ func (a *Auditor) readMatch(f *findings, in MatchInput) (*evidence, error) {
 	for _, n := range m.numbers() {
 		e.games = append(e.games, &game{number: n, absent: true, log: m.games[n]})
 	}
+	if in.LogOnly {
+		return e, nil
+	}
+	broken := in.Broken
 	if in.File != nil {
-		if err := e.readFile(f, in); err != nil {
-			return nil, err
+		ghosts := slices.Clone(e.games)
+		if broken = e.readFile(f, in); broken != nil {
+			e.games = ghosts
 		}
 	}
-	if in.LogOnly {
+	if broken != nil {
+		f.fail(Format, 0, 0, broken.Error())
 		return e, nil
 	}
 	for _, g := range e.games {

@@ -77,7 +77,8 @@ func CheckStatements(origin string, texts []string, archives map[Hash]*commitmen
 		f.merge(auditor.Match(MatchInput{Match: id, Entries: list, LogOnly: true, Archives: archives}).Checks)
 	}
 	for commit, retire := range book.Retired() {
-		f.merge(auditor.Retired(entry(commit), entry(retire), archives))
+		_, _, checks := auditor.Retired(entry(commit), entry(retire), archives)
+		f.merge(checks)
 	}
 	for _, id := range [...]ID{Format, LogOrder, StatementsRefs, AssignLowest} {
 		f.pass(id)
@@ -85,28 +86,24 @@ func CheckStatements(origin string, texts []string, archives map[Hash]*commitmen
 	return LogReport{Sequences: slices.Collect(book.Sequences(now)), Checks: f.list()}, nil
 }
 
-// Retired rebuilds a sequence from the secret that its retire published.
-func (a *Auditor) Retired(commit, retire Entry, archives map[Hash]*commitment.Archive) []Check {
-	_, checks := a.retired(commit, retire, archives)
-	return checks
-}
-
-func (a *Auditor) retired(commit, retire Entry, archives map[Hash]*commitment.Archive) (*commitment.Sequence, []Check) {
+// Retired rebuilds a sequence from the secret that its retire published. It
+// returns nil for the sequence if that cannot be done.
+func (a *Auditor) Retired(commit, retire Entry, archives map[Hash]*commitment.Archive) (*commitment.Sequence, commitment.Commit, []Check) {
 	f := newFindings()
 	c, err := parseAs[commitment.Commit](commit)
 	if err != nil {
 		f.fail(Format, 0, 0, err.Error())
-		return nil, f.list()
+		return nil, c.S, f.list()
 	}
 	r, err := parseAs[commitment.Retire](retire)
 	if err != nil {
 		f.fail(Format, 0, 0, err.Error())
-		return nil, f.list()
+		return nil, c.S, f.list()
 	}
 	f.pass(SequenceSecret)
 	b := &rebuilder{findings: f, archives: archives, lenient: true, budget: math.MaxInt}
 	_, q := b.sealed(&c, r.S.Secret, 0)
-	return q, f.list()
+	return q, c.S, f.list()
 }
 
 // parseAs reads an entry that must be a statement of type S.

@@ -84,6 +84,7 @@ type DrawAnswer struct {
 	Index      int
 	Key        commitment.Hash
 	Path       []commitment.Hash // against the root of the deal
+	Commit     Statement         // says how many rolls the deal has
 	Open       Statement
 	Assign     Statement
 	Deal       Statement

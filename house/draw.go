@@ -210,17 +210,17 @@ func (t *table) drawAnswer(ctx context.Context, s *segment, roll store.Roll, dic
 		return DrawAnswer{}, err
 	}
 	if s.proof == nil {
-		pub, err := t.house.published(ctx, 0, t.row.Open, s.row.Assign, s.row.Deal)
+		pub, err := t.house.published(ctx, 0, s.commit, t.row.Open, s.row.Assign, s.row.Deal)
 		if err != nil {
 			return DrawAnswer{}, err
 		}
-		s.proof = &dealProof{open: pub.Statements[0], assign: pub.Statements[1], deal: pub.Statements[2], checkpoint: pub.Checkpoint}
+		s.proof = &dealProof{commit: pub.Statements[0], open: pub.Statements[1], assign: pub.Statements[2], deal: pub.Statements[3], checkpoint: pub.Checkpoint}
 	}
 	o := s.sequence.Open(st, roll.Index)
 	return DrawAnswer{
 		Dice: [2]int{int(dice.D1), int(dice.D2)}, Receipt: roll.Receipt,
 		Segment: roll.Segment, Stream: roll.Stream, Index: roll.Index, Key: o.Key, Path: o.Path,
-		Open: s.proof.open, Assign: s.proof.assign, Deal: s.proof.deal, Checkpoint: s.proof.checkpoint,
+		Commit: s.proof.commit, Open: s.proof.open, Assign: s.proof.assign, Deal: s.proof.deal, Checkpoint: s.proof.checkpoint,
 		Line: roll.Line,
 	}, nil
 }

@@ -49,6 +49,7 @@ type segment struct {
 	mode     commitment.Mode
 	lengths  commitment.Lengths
 	sealed   []byte
+	commit   int64                // log index
 	archive  *commitment.Archive  // mode real
 	sequence *commitment.Sequence // dealt dice, once they were needed
 	proof    *dealProof           // likewise
@@ -58,8 +59,8 @@ func (s *segment) dealt() bool { return s.row.Deal >= 0 }
 
 // dealProof is the part of a draw's answer that is the same for all rolls of a segment.
 type dealProof struct {
-	open, assign, deal Statement
-	checkpoint         string
+	commit, open, assign, deal Statement
+	checkpoint                 string
 }
 
 func (t *table) unlock() { t.mu.Unlock() }
@@ -224,7 +225,7 @@ func (t *table) newSegment(r store.Reader, row store.Segment, q store.Sequence) 
 	if err != nil {
 		return segment{}, fmt.Errorf("read sequence %s: %w", q.ID, err)
 	}
-	s := segment{row: row, mode: mode, lengths: q.Rolls, sealed: q.Sealed}
+	s := segment{row: row, mode: mode, lengths: q.Rolls, sealed: q.Sealed, commit: q.Index}
 	if mode == commitment.Real {
 		s.archive, err = t.house.archiveOf(r, q.ID)
 	}

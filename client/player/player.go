@@ -119,6 +119,14 @@ type Link struct {
 // gets the same link again. An error that is a *Distrust means that the house
 // is not to be believed; then no link leaves, whatever the reason.
 func (p *Player) Release(ctx context.Context, from Source, game, segment int) (Link, error) {
+	return p.release(ctx, from, slot{game, segment, 0}, func(next state, e evidence) (state, error) {
+		return p.admit(next, e, game, segment)
+	})
+}
+
+// release reads the evidence, has admit decide, and remembers the decision
+// before anybody learns the link.
+func (p *Player) release(ctx context.Context, from Source, at slot, admit func(state, evidence) (state, error)) (Link, error) {
 	if p.state.Terms.Match == "" {
 		return Link{}, fmt.Errorf("release link: no match was joined")
 	}
@@ -140,7 +148,7 @@ func (p *Player) Release(ctx context.Context, from Source, game, segment int) (L
 	next.Checkpoint = answer.Checkpoint
 	e, err := readEvidence(answer, head)
 	if err == nil {
-		next, err = p.admit(next, e, game, segment)
+		next, err = admit(next, e)
 	}
 	if err != nil {
 		if saveErr := next.save(p.file); saveErr == nil {
@@ -148,7 +156,7 @@ func (p *Player) Release(ctx context.Context, from Source, game, segment int) (L
 		}
 		return Link{}, err
 	}
-	number := next.find(game, segment) + 1
+	number := next.find(at) + 1
 	link, err := p.chain.Link(number)
 	if err != nil {
 		return Link{}, fmt.Errorf("release link: %w", err)
@@ -197,14 +205,4 @@ func (p *Player) extend(seen translog.Checkpoint, answer client.Published) (tran
 		return head, distrust("log.consistency", "%v", err)
 	}
 	return head, nil
-}
-
-// find is the number of links released before that of this segment, or -1.
-func (s state) find(game, segment int) int {
-	for i, r := range s.Released {
-		if r.Game == game && r.Segment == segment {
-			return i
-		}
-	}
-	return -1
 }

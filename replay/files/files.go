@@ -7,11 +7,8 @@ import (
 	"io"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"fairdice/replay"
-	"fairdice/replay/mat"
-	"fairdice/replay/sgf"
 	"fairdice/replay/sheet"
 	"fairdice/rules"
 )
@@ -43,6 +40,9 @@ type Options struct {
 	Variant *rules.Variant  // for records without header and files that name no variant
 	Options *replay.Options // for records without header; nil: DefaultOptions
 
+	// Match, if not nil, is given the games of every file without a finding, at most MaxKept.
+	Match func(sheet.Match)
+
 	// Observe, if not nil, is told of every accepted line.
 	Observe func(game, line int, what string, st replay.State)
 }
@@ -61,7 +61,12 @@ type Report struct {
 	Verdict  Verdict   `json:"verdict"`
 	Findings []Finding `json:"findings"`
 	Notes    []Note    `json:"notes,omitempty"`
-	Steps    []Step    `json:"steps,omitempty"` // for callers to fill in
+
+	Understood []string `json:"understood,omitempty"` // what the file says and a check has used
+	Ignored    []Note   `json:"ignored,omitempty"`    // what it says that means nothing here
+	Unchecked  []Note   `json:"unchecked,omitempty"`  // what could not be judged
+
+	Steps []Step `json:"steps,omitempty"` // for callers to fill in
 }
 
 // Step is one accepted line with the position after it.
@@ -110,22 +115,38 @@ func Check(name string, r io.Reader, o Options) Report {
 	case Record:
 		return checkRecord(report, in, o)
 	case Mat:
-		out, err := mat.Check(in, mat.Options{Variant: o.Variant, Observe: o.Observe})
-		if err != nil {
-			return malformed(report, err)
-		}
-		return checkSheet(report, out.Report, out.Variant, out.Length, out.Crawford)
+		return checkMat(report, in, o)
 	case SGF:
-		out, err := sgf.Check(in, sgf.Options{Variant: o.Variant, Observe: o.Observe})
-		if err != nil {
-			return malformed(report, err)
-		}
-		return checkSheet(report, out.Report, out.Variant, out.Length, out.Crawford)
+		return checkSGF(report, in, o)
 	}
-	if len(bytes.TrimSpace(start)) == 0 {
+	if len(bytes.TrimSpace(start)) == 0 && err == io.EOF {
 		return malformed(report, errors.New("the file is empty"))
 	}
-	return malformed(report, errors.New("the text is neither a fairdice record nor a .mat or .sgf match"))
+	return malformed(report, unknown(start))
+}
+
+// signatures begin files that are no text of games, and what they are.
+var signatures = []struct{ start, what string }{
+	{"PK\x03\x04", "a zip archive"}, {"PK\x05\x06", "an empty zip archive"}, {"\x1f\x8b", "gzip data"}, {"\x28\xb5\x2f\xfd", "zstandard data"}, {"BZh", "bzip2 data"},
+	{"\xfd7zXZ\x00", "xz data"}, {"7z\xbc\xaf\x27\x1c", "a 7z archive"}, {"Rar!", "a rar archive"}, {"%PDF-", "a PDF document"},
+	{"\xff\xfe", "text in UTF-16: save it as UTF-8"}, {"\xfe\xff", "text in UTF-16: save it as UTF-8"},
+	{"RGMH", "a binary file of eXtreme Gammon: save the match as text"},
+}
+
+// unknown says what a file of no known format may be.
+func unknown(start []byte) error {
+	for _, s := range signatures {
+		if bytes.HasPrefix(start, []byte(s.start)) {
+			return errors.New("the file is " + s.what)
+		}
+	}
+	if len(start) > 262 && string(start[257:262]) == "ustar" {
+		return errors.New("the file is a tar archive")
+	}
+	if bytes.IndexByte(start, 0) >= 0 {
+		return errors.New("the file is binary: neither a fairdice record nor a .mat or .sgf match")
+	}
+	return errors.New("the text is neither a fairdice record nor a .mat or .sgf match")
 }
 
 // recognise tells a format from the first bytes, or "".
@@ -182,132 +203,4 @@ func (r *Report) add(f replay.Finding) {
 		out.State = &f.Refusal.State
 	}
 	r.Findings = append(r.Findings, out)
-}
-
-func checkSheet(r Report, s sheet.Report, v rules.Variant, length int, crawford bool) Report {
-	r.Variant, r.Games, r.Rolls = v.ID, s.Games, s.Rolls
-	for _, f := range s.Findings {
-		r.add(f)
-	}
-	for _, n := range s.Notes {
-		r.Notes = append(r.Notes, Note(n))
-	}
-	switch {
-	case !v.Rules.Cube():
-	case length == 0:
-		r.Notes = append(r.Notes, Note{Text: "a session of single games: beavers, and results with and without the Jacoby rule, are accepted"})
-	case length <= replay.MaxSeries:
-		o := replay.Options{Raise: replay.RaiseCube, Series: replay.Series{Kind: replay.SeriesPoints, N: length}, Crawford: crawford}
-		r.Options = o.String()
-	}
-	switch {
-	case len(s.Findings) > 0:
-		r.Verdict = Failed
-	case s.Unfinished:
-		r.Verdict = Incomplete
-		r.Notes = append(r.Notes, Note{Game: s.Games, Text: "the last game has no end"})
-	default:
-		r.Verdict = Verified
-	}
-	return r
-}
-
-// checkRecord judges a native record.
-func checkRecord(r Report, in io.Reader, o Options) Report {
-	data, err := io.ReadAll(io.LimitReader(in, replay.MaxRecord+1))
-	if err != nil {
-		return malformed(r, err)
-	}
-	if len(data) <= replay.MaxRecord && !utf8.Valid(data) {
-		return malformed(r, errors.New("the text is not UTF-8"))
-	}
-	record, err := replay.ParseRecord(data)
-	if err != nil {
-		return malformed(r, err)
-	}
-	if len(record.Lines) == 0 {
-		return malformed(r, errors.New("the record has no event lines"))
-	}
-	setting, err := settingOf(&r, record, o)
-	if err != nil {
-		return malformed(r, err)
-	}
-	r.Variant, r.Options, r.Games = setting.Variant.ID, setting.Options.String(), 1
-	if _, err := replay.Start(setting); err != nil {
-		return malformed(r, err)
-	}
-	if check, reason := setting.Doubtful(); record.Header != nil && reason != "" {
-		line := scoreLine
-		if check == replay.CheckCube {
-			line = crawfordLine
-		}
-		r.add(replay.Finding{Game: 1, Line: line, Check: check, Category: "score", Message: reason})
-	}
-	out := replay.Run(setting, record.Lines)
-	r.Rolls = len(out.Rolls)
-	observe(setting, record, out, o)
-	if out.Fault != nil {
-		if out.Fault.Refusal != nil {
-			r.add(replay.NewFinding(1, record.FirstLine+out.Fault.Line-1, out.Fault.Refusal))
-		} else {
-			r.add(replay.Finding{Game: 1, Line: record.FirstLine + out.Fault.Line - 1, Check: replay.CheckFormat, Category: "malformed", Message: out.Fault.Err.Error()})
-		}
-	}
-	switch {
-	case len(r.Findings) > 0:
-		r.Verdict = Failed
-	case !out.Finished:
-		r.Verdict = Incomplete
-		r.Notes = append(r.Notes, Note{Game: 1, Line: record.FirstLine + len(record.Lines) - 1, Text: "the record has no end: " + out.Last.Due().String() + " is due"})
-	default:
-		r.Verdict = Verified
-	}
-	return r
-}
-
-// Lines of a record's header.
-const (
-	variantLine  = 4
-	scoreLine    = 6
-	crawfordLine = 7
-)
-
-// settingOf returns what a record starts from: its header, or what the caller says for a record without one.
-func settingOf(r *Report, record replay.Record, o Options) (replay.Setting, error) {
-	h := record.Header
-	if h == nil {
-		if o.Variant == nil {
-			return replay.Setting{}, errors.New("the record has no header: its variant must be given")
-		}
-		options := DefaultOptions()
-		if o.Options != nil {
-			options = *o.Options
-		}
-		return replay.Setting{Variant: *o.Variant, Options: options, Game: 1}, nil
-	}
-	v, err := rules.Lookup(h.Variant)
-	if err != nil {
-		return replay.Setting{}, &replay.LineError{Line: variantLine, Err: err}
-	}
-	if o.Variant != nil && o.Variant.ID != v.ID || o.Options != nil && *o.Options != h.Options {
-		r.Notes = append(r.Notes, Note{Game: 1, Line: variantLine, Text: "the header's variant and options hold, not those given"})
-	}
-	return replay.Setting{Variant: v, Options: h.Options, Game: h.Game, Score: h.Score, Crawford: h.Crawford}, nil
-}
-
-// observe tells of the accepted lines of a native record.
-func observe(s replay.Setting, record replay.Record, out replay.Replayed, o Options) {
-	if o.Observe == nil {
-		return
-	}
-	st, err := replay.Start(s)
-	if err != nil {
-		return
-	}
-	for i, e := range out.Events {
-		if st, err = replay.Apply(st, e); err != nil {
-			return // never: Run has accepted it
-		}
-		o.Observe(1, record.FirstLine+i, record.Lines[i], st)
-	}
 }

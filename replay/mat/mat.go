@@ -15,22 +15,29 @@ import (
 
 // Limits of a file. Real lines are shorter than 200 bytes, real games than 20 KiB.
 const (
-	MaxLine = 64 << 10
-	MaxGame = 1 << 20
+	MaxLine  = 64 << 10 // bytes
+	MaxGame  = 1 << 20  // bytes
+	MaxGames = 1 << 20
 )
 
 // Options say what a file does not.
 type Options struct {
 	Variant *rules.Variant // nil: as the file says, else short
 	Observe func(game, line int, what string, st replay.State)
+	Keep    func(sheet.Game) // nil, or given every game without a finding
 }
 
 // Report is what [Check] has found.
 type Report struct {
 	sheet.Report
 	Variant  rules.Variant
-	Length   int  // points the match is played to, 0 for a session
-	Crawford bool // the Crawford rule holds
+	Length   int             // points the match is played to, 0 for a session
+	Crawford bool            // the Crawford rule holds
+	Options  *replay.Options // what the file says was agreed on; nil: nothing
+	Site     string          // the program or site that wrote the file, as it says
+	ID       string          // of the match
+	Players  [2]string
+	Ignored  []sheet.Note // lines outside of games that mean nothing here
 }
 
 // ErrNoGame is returned for a text without any game.
@@ -39,19 +46,17 @@ var ErrNoGame = errors.New("the text holds no game")
 // Check reads a match and judges every row. An error says that the text is no match file or breaks a limit; it is a
 // *replay.LineError where a line is to blame. Everything else is in the report.
 func Check(r io.Reader, o Options) (Report, error) {
-	f := file{in: bufio.NewScanner(r), length: -1, crawford: true, observe: o.Observe}
+	f := file{in: bufio.NewScanner(r), length: -1, crawford: true, observe: o.Observe, keep: o.Keep}
 	f.in.Buffer(make([]byte, 0, 4096), MaxLine+2)
 	f.variant, f.fixed = rules.Variant{}, o.Variant != nil
 	if f.fixed {
 		f.variant = *o.Variant
-		if err := sheet.Playable(f.variant); err != nil {
-			return Report{}, fmt.Errorf("read match file: %w", err)
-		}
 	}
 	if err := f.read(); err != nil {
 		return Report{}, fmt.Errorf("read match file: %w", err)
 	}
-	return Report{Report: f.sheet.Close(), Variant: f.variant, Length: max(0, f.length), Crawford: f.crawford}, nil
+	return Report{Report: f.sheet.Close(), Variant: f.variant, Length: max(0, f.length), Crawford: f.crawford, Options: f.agreed,
+		Site: f.site, ID: f.id, Players: f.players, Ignored: f.ignored}, nil
 }
 
 // file is a match file being read.
@@ -64,6 +69,13 @@ type file struct {
 	length   int  // -1: not said yet
 	crawford bool
 	observe  func(game, line int, what string, st replay.State)
+	keep     func(sheet.Game)
+	agreed   *replay.Options
+	site, id string
+	players  [2]string
+	ignored  []sheet.Note
+	games    int
+	hints    sheet.Hints // of the next game
 
 	sheet   *sheet.Sheet
 	number  int // of the game whose line with the players is due; 0: none is due
@@ -86,7 +98,9 @@ func (f *file) read() error {
 		}
 	}
 	if f.number > 0 {
-		f.begin(nil)
+		if err := f.begin(nil); err != nil {
+			return err
+		}
 	}
 	if f.sheet == nil {
 		return ErrNoGame
@@ -121,9 +135,9 @@ func (f *file) next() ([]byte, error) {
 	}
 	if f.line == 1 {
 		text = bytes.TrimPrefix(text, byteOrderMark)
-		if bytes.IndexByte(text, 0) >= 0 {
-			return nil, errors.New("the text is not in an 8-bit encoding or UTF-8")
-		}
+	}
+	if bytes.IndexByte(text, 0) >= 0 {
+		return nil, errors.New("the text has a zero byte: it is binary, or in UTF-16 instead of UTF-8 or an 8-bit encoding")
 	}
 	return bytes.TrimRight(text, " \t\r"), nil
 }
@@ -139,7 +153,12 @@ func (f *file) take(text []byte) error {
 	}
 	if n, ok := heading(trimmed); ok {
 		if f.number > 0 {
-			f.begin(nil)
+			if err := f.begin(nil); err != nil {
+				return err
+			}
+		}
+		if f.games++; f.games > MaxGames {
+			return fmt.Errorf("the file holds more than %d games", MaxGames)
 		}
 		f.number, f.started, f.size = n, f.line, len(text)
 		return nil
@@ -154,65 +173,46 @@ func (f *file) take(text []byte) error {
 		}
 	}
 	if f.number > 0 {
-		if score, second, ok := players(text); ok {
-			f.begin(&score)
+		if score, names, second, ok := players(text); ok {
+			f.name(names)
 			f.middle = max(12, second/2)
-			return nil
+			return f.begin(&score)
 		}
-		f.begin(nil)
+		if err := f.begin(nil); err != nil {
+			return err
+		}
 	}
 	if f.sheet == nil {
 		if _, ok := rowNumber(trimmed); ok {
 			return fmt.Errorf("%q stands before the first game", clip(trimmed))
 		}
-		return nil // a program's own words
+		f.ignore("%s", clip(trimmed)) // a program's own words
+		return nil
 	}
 	f.rowOrResult(text, trimmed)
 	return nil
 }
 
 // begin starts the game whose heading was read.
-func (f *file) begin(score *[2]int) {
+func (f *file) begin(score *[2]int) error {
 	if f.sheet == nil {
 		if f.variant.ID == "" {
 			f.variant, _ = rules.Lookup("short")
 		}
-		f.sheet = sheet.New(sheet.Options{Variant: f.variant, Length: max(0, f.length), Crawford: f.crawford, Observe: f.observe})
+		if err := f.agree(); err != nil {
+			return err
+		}
+		f.row.absolute = !f.variant.Rules.HasBar() && !f.variant.Rules.Pins()
+		f.sheet = sheet.New(sheet.Options{Variant: f.variant, Length: max(0, f.length), Crawford: f.crawford, Agreed: f.agreed, Observe: f.observe, Keep: f.keep})
 	}
+	f.hints.Number = f.number
+	f.sheet.Expect(f.hints)
 	f.sheet.Game(f.started, score)
-	f.number, f.middle = 0, 20
-}
-
-// comment reads the tags that matter.
-func (f *file) comment(text string) error {
-	inner := strings.TrimSpace(strings.TrimPrefix(text, ";"))
-	key, value, ok := strings.Cut(strings.Trim(inner, "[]"), " ")
-	if !ok || f.sheet != nil {
-		return nil
-	}
-	value = strings.ToLower(strings.Trim(value, `" `))
-	switch strings.ToLower(key) {
-	case "crawford":
-		f.crawford = value != "off"
-	case "variation", "variant":
-		if f.fixed {
-			return nil
-		}
-		id, ok := variations[spaces.Replace(value)]
-		if !ok {
-			return fmt.Errorf("the variation %q is not one that can be checked", clip([]byte(value)))
-		}
-		f.variant, _ = rules.Lookup(id)
+	f.hints, f.number = sheet.Hints{}, 0
+	if score == nil {
+		f.middle = 20
 	}
 	return nil
-}
-
-var spaces = strings.NewReplacer(" ", "", "-", "")
-
-// variations maps the names programs use to variants.
-var variations = map[string]string{
-	"": "short", "backgammon": "short", "standard": "short", "nackgammon": "nackgammon", "hypergammon": "hyper", "hypergammon3": "hyper", "hyper": "hyper",
-	"tavla": "tavla",
 }
 
 // heading reads "Game 3".
@@ -241,56 +241,6 @@ func cutWord(text []byte, word string) ([]byte, bool) {
 		return nil, false
 	}
 	return bytes.TrimLeft(text[len(word):], " "), true
-}
-
-// players reads the line with both names and scores and returns the score and the column where the second name begins. Names may be
-// empty, and may hold anything, colons and numbers included.
-func players(text []byte) (score [2]int, second int, ok bool) {
-	head, last, ok := cutScore(text)
-	if !ok {
-		return score, 0, false
-	}
-	score[1] = last
-	// The first name ends where a colon with a number stands before the gap between the columns; where no gap shows, at the first
-	// colon with a number.
-	found := -1
-	for i, c := range head {
-		if c != ':' {
-			continue
-		}
-		rest := bytes.TrimLeft(head[i+1:], " \t")
-		digits := 0
-		for digits < len(rest) && digit(rest[digits]) {
-			digits++
-		}
-		n, ok := decimal(rest[:digits])
-		gap := rest[digits:]
-		if !ok || len(gap) > 0 && gap[0] != ' ' && gap[0] != '\t' {
-			continue
-		}
-		wide := len(gap) == 0 || gap[0] == '\t' || len(gap) > 1 && (gap[1] == ' ' || gap[1] == '\t')
-		if found >= 0 && !wide {
-			continue
-		}
-		found, score[0] = len(head)-len(bytes.TrimLeft(gap, " \t")), int(n)
-		if wide {
-			break
-		}
-	}
-	if found < 0 {
-		return score, 0, false
-	}
-	return score, column(text, 0, found), true
-}
-
-// cutScore cuts ": 3" off the end of a line.
-func cutScore(text []byte) (head []byte, n int, ok bool) {
-	i := bytes.LastIndexByte(text, ':')
-	if i < 0 {
-		return nil, 0, false
-	}
-	v, ok := decimal(bytes.TrimSpace(text[i+1:]))
-	return text[:i], int(v), ok
 }
 
 // rowOrResult judges a line of a game.
@@ -333,6 +283,10 @@ func (f *file) cell(c *cell, numbered bool) {
 			f.sheet.Halt(f.line, c.seat)
 			return
 		}
+		if c.stage > 0 {
+			f.sheet.Stage(f.line, c.seat, c.stage, sheet.Play{Hops: c.hops})
+			return
+		}
 		f.sheet.Play(f.line, c.seat, c.dice, sheet.Play{Hops: c.hops, Unable: c.unable})
 	case double:
 		f.sheet.Double(f.line, c.seat, c.value)
@@ -354,6 +308,8 @@ func (f *file) cell(c *cell, numbered bool) {
 			// Without a number the line is not in columns: sites put it at the left whoever lost.
 			f.sheet.Points(f.line, c.value)
 		}
+	case draws:
+		f.sheet.Draw(f.line)
 	case concede:
 		f.concede(c)
 	}

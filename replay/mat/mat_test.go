@@ -181,15 +181,6 @@ func TestVariantGiven(t *testing.T) {
 	}
 }
 
-func TestVariantWithoutBar(t *testing.T) {
-	for _, v := range rules.Variants() {
-		_, err := mat.Check(strings.NewReader(match("5", "  1) 31: 8/5 6/5")), mat.Options{Variant: &v})
-		if (err == nil) != v.Rules.HasBar() {
-			t.Errorf("%s: %v", v.ID, err)
-		}
-	}
-}
-
 func FuzzCheck(f *testing.F) {
 	f.Add([]byte(match("5", "  1) 31: 8/5 6/5                   42: 8/4 6/4", "  2)  Doubles => 2                   Takes")))
 	f.Add([]byte(match("0", "  1) 62: 24/18 13/11                31: 8/4*", "  2) 00:                             Wins 2 points")))

@@ -19,6 +19,7 @@ const (
 	drop                // "Drops"
 	wins                // "Wins 2 points"
 	loses               // "Losses 2 points"
+	draws               // "Draw": nobody has won
 	concede             // "Concedes", "Resigns": gives up
 )
 
@@ -28,17 +29,19 @@ type cell struct {
 	seat   replay.Seat
 	column int // where it starts, from 0
 	dice   rules.Dice
-	thrown bool // play: there are dice; "00:" has none
-	unable bool // play: "Cannot Move"
+	thrown bool  // play: there are dice; "00:" has none
+	stage  uint8 // play: one further stage of this die, "03:"
+	unable bool  // play: "Cannot Move"
 	value  int64
 	hops   []sheet.Hop
 }
 
 // row is a numbered line taken apart. Its buffers are reused from row to row.
 type row struct {
-	cells [2]cell
-	n     int
-	hops  [2][maxHops]sheet.Hop
+	absolute bool // the variant counts points for both sides alike: numbers may rise
+	cells    [2]cell
+	n        int
+	hops     [2][maxHops]sheet.Hop
 }
 
 // maxHops bounds the journeys of one play; more than four are wrong anyway, and the state machine says so.
@@ -51,6 +54,7 @@ var keywords = map[string]kind{
 	"drops": drop, "drop": drop, "passes": drop, "pass": drop, "rejects": drop,
 	"wins": wins, "win": wins,
 	"losses": loses, "loses": loses, "lost": loses, "losse": loses,
+	"draw": draws, "drawn": draws, "draws": draws,
 	"concedes": concede, "concede": concede, "resigns": concede, "resign": concede, "abandons": concede,
 }
 
@@ -176,11 +180,14 @@ func (r *row) throw(w []byte, column int) string {
 	c := &r.cells[r.n-1]
 	c.dice = rules.Dice{A: w[0] - '0', B: w[1] - '0'}
 	c.thrown = c.dice != rules.Dice{}
-	if c.thrown && !c.dice.Valid() {
+	switch {
+	case c.thrown && c.dice.A == 0 && c.dice.B <= 6:
+		c.stage = c.dice.B
+	case c.thrown && !c.dice.Valid():
 		return "no dice show \"" + string(w[:2]) + "\""
 	}
 	if len(w) > 3 {
-		return c.step(w[3:])
+		return c.step(w[3:], r.absolute)
 	}
 	return ""
 }
@@ -191,7 +198,7 @@ func (r *row) number(w []byte, last *cell) string {
 	case last == nil:
 		return "\"" + clip(w) + "\" stands before any dice"
 	case last.kind == play:
-		return last.step(w)
+		return last.step(w, r.absolute)
 	case last.value != 0:
 		return "cannot read \"" + clip(w) + "\" after a number"
 	}
@@ -204,7 +211,7 @@ func (r *row) number(w []byte, last *cell) string {
 }
 
 // step adds one word of a play: from/to, landings on the way, stars, a number of checkers in brackets.
-func (c *cell) step(w []byte) string {
+func (c *cell) step(w []byte, absolute bool) string {
 	const what = "cannot read the step \""
 	text, count := w, 1
 	if n := len(w); n > 3 && w[n-1] == ')' && w[n-3] == '(' && w[n-2] >= '1' && w[n-2] <= '4' {
@@ -219,7 +226,7 @@ func (c *cell) step(w []byte) string {
 			part, star = part[:n-1], sheet.Hit
 		}
 		number, ok := point(part, i == 0)
-		if !ok || i == 0 && (star == sheet.Hit || !more) || i > 0 && number >= at {
+		if !ok || i == 0 && (star == sheet.Hit || !more) || i > 0 && (number >= at && !absolute || number == at) {
 			return what + clip(w) + "\""
 		}
 		if i > 0 {

@@ -20,6 +20,10 @@ type root struct {
 	rules  string
 	result string
 	backg  bool
+	cube   int64 // CV: the value it begins with, after automatic doubles
+	number int   // of the game, from 1
+	names  [2]string
+	app    string
 }
 
 func (g *root) set(name, value string) {
@@ -30,6 +34,14 @@ func (g *root) set(name, value string) {
 		g.rules = value
 	case "RE":
 		g.result = value
+	case "AP":
+		g.app = value
+	case "PW":
+		g.names[replay.A] = value
+	case "PB":
+		g.names[replay.B] = value
+	case "CV":
+		g.cube, _ = strconv.ParseInt(value, 10, 48)
 	case "MI":
 		key, number, _ := strings.Cut(value, ":")
 		n, err := strconv.Atoi(number)
@@ -40,6 +52,8 @@ func (g *root) set(name, value string) {
 		switch key {
 		case "length":
 			g.length = n
+		case "game":
+			g.number = n + 1
 		case "ws":
 			g.score[replay.A] = n
 		case "bs":
@@ -49,7 +63,7 @@ func (g *root) set(name, value string) {
 }
 
 // variations maps the words of RU that GNU Backgammon writes to variants.
-var variations = map[string]string{"Nackgammon": "nackgammon", "Hypergammon3": "hyper"}
+var variations = map[string]string{"Nackgammon": "nackgammon", "Hypergammon3": "hyper", "Tavla": "tavla"}
 
 // begin starts a game after its root.
 func (f *file) begin(g *root) error {
@@ -73,9 +87,14 @@ func (f *file) begin(g *root) error {
 		if f.opt.Variant != nil {
 			f.variant = *f.opt.Variant
 		}
-		f.sheet = sheet.New(sheet.Options{Variant: f.variant, Length: f.length, Crawford: crawford, Observe: f.opt.Observe})
+		f.players, f.app = g.names, g.app
+		f.sheet = sheet.New(sheet.Options{Variant: f.variant, Length: f.length, Crawford: crawford, Observe: f.opt.Observe, Keep: f.opt.Keep})
 	}
-	f.games++
+	if f.games++; f.games > MaxGames {
+		return fmt.Errorf("the file holds more than %d games", MaxGames)
+	}
+	f.resigned = nil
+	f.sheet.Expect(sheet.Hints{Number: g.number, Cube: g.cube, Line: g.line})
 	score := &g.score
 	if !g.info {
 		score = nil
@@ -97,8 +116,9 @@ func (f *file) finish(g *root, nodes int) error {
 	if g.result == "" || strings.EqualFold(g.result, "void") || g.result == "?" {
 		return nil
 	}
-	// W+2, B+2R: the R says that it was resigned, which the rows show by themselves.
-	winner, number, ok := strings.Cut(strings.TrimSuffix(g.result, "R"), "+")
+	// W+2, B+2R, W+2Resign: that it was resigned is shown by the rows themselves.
+	winner, number, ok := strings.Cut(g.result, "+")
+	number = strings.TrimSuffix(strings.TrimSuffix(number, "Resign"), "R")
 	points, err := strconv.ParseInt(number, 10, 48)
 	if !ok || err != nil || points <= 0 || winner != "W" && winner != "B" {
 		f.sheet.Bad(g.line, "cannot read the result %q", g.result)
@@ -123,6 +143,7 @@ func (f *file) node(line int, name, value string) {
 		f.sheet.Bad(line, "the game goes on from an arranged position")
 		return
 	default:
+		f.skip(line, name)
 		return
 	}
 	who := seat(name)
@@ -133,7 +154,19 @@ func (f *file) node(line int, name, value string) {
 		f.sheet.Take(line, who)
 	case "drop":
 		f.sheet.Drop(line, who)
+	case "accept":
+		if f.resigned == nil || *f.resigned == who {
+			f.sheet.Bad(line, "nobody has resigned: nothing can be accepted")
+			return
+		}
+		f.sheet.GiveUp(line, *f.resigned)
+	case "reject":
+		f.resigned = nil
 	default:
+		if strings.HasPrefix(value, "resign") {
+			f.resigned = &who
+			return
+		}
 		f.play(line, who, value)
 	}
 }

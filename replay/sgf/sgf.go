@@ -15,21 +15,26 @@ import (
 const (
 	MaxValue = 64 << 10 // one property value
 	MaxGame  = 1 << 20  // one game tree, analysis included
-	maxDepth = 64       // variations within variations
+	MaxGames = 1 << 20
+	maxDepth = 64 // variations within variations
 )
 
 // Options say what a file does not.
 type Options struct {
 	Variant *rules.Variant // nil: as the file says
 	Observe func(game, line int, what string, st replay.State)
+	Keep    func(sheet.Game) // nil, or given every game without a finding
 }
 
 // Report is what [Check] has found.
 type Report struct {
 	sheet.Report
 	Variant  rules.Variant
-	Length   int  // points the match is played to, 0 for a session
-	Crawford bool // the Crawford rule holds
+	Length   int    // points the match is played to, 0 for a session
+	Crawford bool   // the Crawford rule holds
+	App      string // the program that wrote the file, as it says
+	Players  [2]string
+	Ignored  []sheet.Note // properties that mean nothing here, each name once
 }
 
 // ErrNoGame is returned for a text without any game.
@@ -50,7 +55,7 @@ func Check(r io.Reader, o Options) (Report, error) {
 	if f.sheet == nil {
 		return Report{}, fmt.Errorf("read sgf file: %w", ErrNoGame)
 	}
-	return Report{Report: f.sheet.Close(), Variant: f.variant, Length: f.length, Crawford: f.crawford}, nil
+	return Report{Report: f.sheet.Close(), Variant: f.variant, Length: f.length, Crawford: f.crawford, App: f.app, Players: f.players, Ignored: f.ignored}, nil
 }
 
 // file is a collection being read.
@@ -66,6 +71,27 @@ type file struct {
 	games    int
 	value    []byte
 	hops     [8]sheet.Hop
+
+	players  [2]string
+	app      string
+	ignored  []sheet.Note
+	skipped  map[string]bool
+	resigned *replay.Seat // has resigned, and waits for an answer
+}
+
+// maxSkipped bounds how many names of skipped properties are remembered.
+const maxSkipped = 100
+
+// skip notes a property that means nothing here, analysis as a rule.
+func (f *file) skip(line int, name string) {
+	if f.skipped[name] || len(f.skipped) == maxSkipped {
+		return
+	}
+	if f.skipped == nil {
+		f.skipped = map[string]bool{}
+	}
+	f.skipped[name] = true
+	f.ignored = append(f.ignored, sheet.Note{Line: line, Text: "the property " + name + " and all others of the name: comments, times or analysis"})
 }
 
 // read returns the next byte, counting lines and bytes.

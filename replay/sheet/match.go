@@ -39,7 +39,8 @@ type Outcome struct {
 // Hints are what a file says of the next game before it begins.
 type Hints struct {
 	Number int           // in the match; 0: games are counted
-	Draws  []rules.Dice  // opening draws, seat A's die first; none: the file does not show them
+	Shown  bool          // the file shows the opening draws
+	Draws  []rules.Dice  // these, seat A's die first
 	Ending *replay.Event // how the game was given up
 	Cube   int64         // the value it begins with, after automatic doubles; 0: one
 	Line   int           // where they stand
@@ -79,5 +80,5 @@ func (s *Sheet) hand(r reading, result *Outcome) {
 	if s.opt.Keep == nil {
 		return
 	}
-	s.opt.Keep(Game{Number: s.number, Score: s.before, Crawford: r.state.Setting().Crawford, Drawn: len(s.hints.Draws) > 0, Events: r.trail.events(), Result: result})
+	s.opt.Keep(Game{Number: s.number, Score: s.before, Crawford: r.state.Setting().Crawford, Drawn: s.hints.Shown, Events: r.trail.events(), Result: result})
 }

@@ -109,15 +109,32 @@ func (s *Sheet) judge(lastGame bool) {
 func (s *Sheet) giveUpAs(e replay.Event) bool {
 	s.next = s.next[:0]
 	for _, r := range s.readings {
-		st, err := r.state.Apply(&s.decoder.gen, e)
+		st, way, err := r.state, r.trail, error(nil)
+		for _, next := range append(s.undrawn(st), e) {
+			if st, err = st.Apply(&s.decoder.gen, next); err != nil {
+				break
+			}
+			way = s.trace(way, next)
+		}
 		if err != nil {
 			s.bury(s.hints.Line, r, err)
 			continue
 		}
-		s.add(reading{state: st, penalty: r.penalty, trail: s.trace(r.trail, e)})
+		s.add(reading{state: st, penalty: r.penalty, trail: way})
 	}
 	s.settle(s.hints.Line, e.Kind.String())
 	return s.state == running
+}
+
+// undrawn returns the opening draws that no row has needed yet: the game was given up before its first play.
+func (s *Sheet) undrawn(st replay.State) []replay.Event {
+	var draws []replay.Event
+	if stream, ok := st.NextDraw(); ok && stream == replay.StreamOpening {
+		for _, d := range s.hints.Draws {
+			draws = append(draws, replay.Event{Kind: replay.Opening, Dice: d})
+		}
+	}
+	return draws
 }
 
 // fit returns what is wrong with the result after a reading, or the points that count.

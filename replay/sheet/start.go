@@ -98,7 +98,7 @@ func (s *Sheet) throw(st replay.State, seat replay.Seat, dice rules.Dice) (repla
 
 // open applies the opening draws: those the file shows, or one that fits the first row.
 func (s *Sheet) open(st replay.State, seat replay.Seat, dice rules.Dice, apply func(replay.Event) error) error {
-	if len(s.hints.Draws) > 0 {
+	if s.hints.Shown {
 		for _, d := range s.hints.Draws {
 			if err := apply(replay.Event{Kind: replay.Opening, Dice: d}); err != nil {
 				return err
@@ -123,10 +123,13 @@ func (s *Sheet) open(st replay.State, seat replay.Seat, dice rules.Dice, apply f
 
 // shown reports what contradicts the opening draws that the file shows, in a variant that plays them.
 func (s *Sheet) shown(st replay.State, seat replay.Seat, dice rules.Dice) error {
-	if len(s.hints.Draws) == 0 {
+	if !s.hints.Shown {
 		return nil
 	}
-	last := s.hints.Draws[len(s.hints.Draws)-1]
+	last := rules.Dice{}
+	if n := len(s.hints.Draws); n > 0 {
+		last = s.hints.Draws[n-1]
+	}
 	if last != dice && (last != rules.Dice{A: dice.B, B: dice.A}) || st.OnTurn() != seat {
 		return fmt.Errorf("the opening draw of line %d is not what is played first", s.hints.Line)
 	}
