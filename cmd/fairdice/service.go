@@ -52,7 +52,7 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 	h, err := house.New(ctx, house.Config{
 		Store: db, Origin: k.log.signer.Name(),
 		Log: k.log.signer, LogVerifier: k.log.verifier, LogKey: k.log.public,
-		Receipts: k.receipts.signer, ReceiptKey: k.receipts.public,
+		Receipts: k.receipt().signer, ReceiptKey: k.receipt().public, OldReceipts: k.oldReceipts(),
 		Master: k.master, HeadFile: c.headFile(), Logger: log,
 		Pool: house.PoolMarks{Low: c.sealed / 4, Full: c.sealed},
 	})
@@ -110,7 +110,7 @@ func (s *service) bind() (err error) {
 // serve starts to answer on the address that was taken; it returns at once.
 func (s *service) serve() error {
 	handler, err := api.New(api.Config{
-		House: s.house, Log: server.New(s.store), Ready: s.ready, Version: version(),
+		House: s.house, Log: server.New(s.store), Ready: s.house.Ready, Version: version(),
 		LinkRate: s.config.linkRate, ProxyHeader: s.config.proxy, Logger: s.log,
 	})
 	if err != nil {
@@ -130,13 +130,6 @@ func (s *service) serve() error {
 }
 
 func (s *service) url() string { return "http://" + s.listen.Addr().String() }
-
-func (s *service) ready(ctx context.Context) error {
-	return s.store.View(ctx, func(r store.Reader) error {
-		_, err := r.LogHead()
-		return err
-	})
-}
 
 // Patience is how long a stop waits for requests that are being answered.
 const Patience = 20 * time.Second
