@@ -45,6 +45,14 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 	if err != nil {
 		return nil, err
 	}
+	rounds, err := c.beacon()
+	if err != nil {
+		return nil, err
+	}
+	witnesses, trusted, err := c.watched(k.log.public)
+	if err != nil {
+		return nil, err
+	}
 	db, err := sqlite.Open(c.database(), sqlite.Options{})
 	if err != nil {
 		return nil, err
@@ -54,7 +62,8 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 		Log: k.log.signer, LogVerifier: k.log.verifier, LogKey: k.log.public,
 		Receipts: k.receipt().signer, ReceiptKey: k.receipt().public, OldReceipts: k.oldReceipts(),
 		Master: k.master, HeadFile: c.headFile(), Logger: log,
-		Pool: house.PoolMarks{Low: c.sealed / 4, Full: c.sealed},
+		Pool:   house.PoolMarks{Low: c.sealed / 4, Full: c.sealed},
+		Beacon: rounds, Witnesses: witnesses, Policy: trusted, Now: c.now,
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -111,7 +120,7 @@ func (s *service) bind() (err error) {
 func (s *service) serve() error {
 	handler, err := api.New(api.Config{
 		House: s.house, Log: server.New(s.store), Ready: s.house.Ready, Version: version(),
-		LinkRate: s.config.linkRate, ProxyHeader: s.config.proxy, Logger: s.log,
+		LinkRate: s.config.linkRate, ProxyHeader: s.config.proxy, Logger: s.log, Now: s.config.now,
 	})
 	if err != nil {
 		return err
