@@ -29,6 +29,8 @@ var graph = map[string][]string{
 	"translog/server":   {"translog", "store", "golang.org/x/mod/sumdb/"},
 	"translog/witness":  {"translog", "store", "golang.org/x/mod/sumdb/"},
 	"audit":             {"replay", "rules", "commitment", "translog", "internal/beacon", "golang.org/x/mod/sumdb/", "github.com/go-json-experiment/"},
+	"audit/stats":       {"audit", "commitment", "gonum.org/v1/gonum/stat/"},
+	"audit/archive":     {"audit", "audit/stats", "commitment", "replay", "translog", "golang.org/x/mod/sumdb/"},
 	"store":             nil,
 	"store/storetest":   {"store", "github.com/google/go-cmp/"},
 	"store/sqlite":      {"store", "modernc.org/sqlite", "modernc.org/sqlite/"},
@@ -40,15 +42,17 @@ var graph = map[string][]string{
 	"client/player":     {"client", "commitment", "translog", "internal/beacon", "golang.org/x/mod/sumdb/"},
 	"internal/beacon":   {"github.com/consensys/gnark-crypto/"},
 	"internal/board":    {"rules", "replay"},
+	"internal/dealer":   {"replay", "rules", "commitment", "translog", "golang.org/x/mod/sumdb/"},
 	"internal/gamesdoc": {"rules", "replay", "commitment", "internal/board", "internal/messages"},
 	"internal/messages": {"rules"},
 	"internal/plays":    {"rules"},
 	"internal/relay":    {"internal/beacon"},
 	"internal/selfplay": {"replay", "rules"},
+	"internal/unpack":   {"github.com/klauspost/compress/"},
 	"cmd/fairdice": {"", "api", "audit", "client", "client/", "commitment", "house", "internal/", "replay", "rules", "store", "store/", "translog", "translog/",
 		"github.com/spf13/", "github.com/google/uuid", "golang.org/x/mod/sumdb/"},
-	"cmd/verify": {"audit", "replay", "replay/", "rules", "commitment", "translog", "client", "client/", "internal/board", "internal/messages", "internal/plays",
-		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
+	"cmd/verify": {"audit", "audit/", "replay", "replay/", "rules", "commitment", "translog", "client", "client/", "internal/board", "internal/messages", "internal/plays", "internal/unpack",
+		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "github.com/klauspost/compress/", "github.com/vbauerster/mpb/", "gonum.org/v1/gonum/stat/"},
 }
 
 // listed is what the go command says of a package.
