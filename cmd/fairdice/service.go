@@ -25,14 +25,15 @@ func (c config) headFile() string   { return filepath.Join(c.data, "head") }
 
 // service is everything that runs; a test can start one.
 type service struct {
-	config config
-	store  store.Store
-	house  *house.House
-	keys   keys
-	http   *http.Server
-	listen net.Listener
-	done   chan error
-	log    *slog.Logger
+	config    config
+	store     store.Store
+	house     *house.House
+	keys      keys
+	http      *http.Server
+	listen    net.Listener
+	done      chan error
+	witnessed bool // checkpoints get cosigned
+	log       *slog.Logger
 }
 
 // openService opens what is there and makes what is missing. Nothing is
@@ -68,7 +69,7 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &service{config: c, store: db, house: h, keys: k, log: log, done: make(chan error, 1)}, nil
+	return &service{config: c, store: db, house: h, keys: k, log: log, done: make(chan error, 1), witnessed: len(witnesses) > 0}, nil
 }
 
 // prepare makes the first tenant with its key, shown this once, and has
@@ -118,8 +119,12 @@ func (s *service) bind() (err error) {
 
 // serve starts to answer on the address that was taken; it returns at once.
 func (s *service) serve() error {
+	log := server.New(s.store)
+	if s.witnessed {
+		log = server.NewCosigned(s.store)
+	}
 	handler, err := api.New(api.Config{
-		House: s.house, Log: server.New(s.store), Ready: s.house.Ready, Version: version(),
+		House: s.house, Log: log, Ready: s.house.Ready, Version: version(),
 		LinkRate: s.config.linkRate, ProxyHeader: s.config.proxy, Logger: s.log, Now: s.config.now,
 	})
 	if err != nil {
