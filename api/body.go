@@ -16,8 +16,9 @@ import (
 )
 
 // MaxBody is the largest request body read, in bytes: a record of the largest
-// size PROTOCOL.md §5 allows cannot come in one request, but any turn can.
-const MaxBody = 1 << 20
+// size PROTOCOL.md §5 allows comes in one request when a dice-only game is
+// closed, and JSON puts three characters around every line of it.
+const MaxBody = 2 << 20
 
 // body reads a request body whole, so that what is behind the first JSON
 // value is not silently dropped, and refuses what two readers could read in two ways.
@@ -135,6 +136,12 @@ func (b *LinkRequest) UnmarshalJSON(data []byte) error {
 // UnmarshalJSON is strict.
 func (b *EventsRequest) UnmarshalJSON(data []byte) error {
 	type plain EventsRequest
+	return strict(data, (*plain)(b), "lines")
+}
+
+// UnmarshalJSON is strict.
+func (b *CloseRequest) UnmarshalJSON(data []byte) error {
+	type plain CloseRequest
 	return strict(data, (*plain)(b), "lines")
 }
 

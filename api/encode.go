@@ -46,10 +46,13 @@ func match(m house.MatchView) Match {
 	for i, g := range m.Games {
 		out.Games[i] = Game{
 			Game: g.Game, State: GameState(g.State), Segments: g.Segments, Rolls: g.Rolls[:],
-			Lines: g.Lines, Head: g.Head, Due: g.Due,
+			Lines: g.Lines, Head: g.Head, Due: g.Due, Round: int64(g.Round),
+		}
+		if m.Mode == commitment.Live.String() {
+			out.Games[i].Links = g.Throw[:]
 		}
 		if d := g.Draw; d != nil {
-			out.Games[i].Draw = DrawDue{Segment: d.Segment, Stream: Stream(d.Stream), Index: d.Index}
+			out.Games[i].Draw = DrawDue{Segment: d.Segment, Stream: Stream(d.Stream), Index: d.Index, Throw: d.Throw}
 		}
 	}
 	return out
@@ -59,13 +62,13 @@ func roll(d house.DrawAnswer) Roll {
 	return Roll{
 		Format: RollFormatFairdicev1roll, Dice: d.Dice[:], Line: d.Line, Head: d.Head, Due: d.Due, Receipt: d.Receipt,
 		Opening: Opening{Segment: d.Segment, Stream: Stream(d.Stream), Index: d.Index, Key: d.Key.String(), Path: hexes(d.Path)},
-		Open:    statement(d.Open), Assign: statement(d.Assign), Deal: statement(d.Deal), Checkpoint: d.Checkpoint,
+		Commit:  statement(d.Commit), Open: statement(d.Open), Assign: statement(d.Assign), Deal: statement(d.Deal), Checkpoint: d.Checkpoint,
 	}
 }
 
 // bundle is the file of PROTOCOL.md §8.
 func bundle(e house.Evidence) (*audit.Bundle, error) {
-	b := &audit.Bundle{Log: audit.BundleLog{Origin: e.Origin, Key: e.Key, Checkpoint: e.Checkpoint}}
+	b := &audit.Bundle{Archives: e.Archives, Log: audit.BundleLog{Origin: e.Origin, Key: e.Key, Checkpoint: e.Checkpoint}}
 	for _, c := range e.Earlier {
 		b.Log.Earlier = append(b.Log.Earlier, audit.BundleEarlier{Checkpoint: c.Checkpoint, Consistency: c.Consistency})
 	}

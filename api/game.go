@@ -35,6 +35,19 @@ func (s *server) PutLink(ctx context.Context, r PutLinkRequestObject) (PutLinkRe
 	return out, nil
 }
 
+// PutThrow takes a player's link for one throw of mode live.
+func (s *server) PutThrow(ctx context.Context, r PutThrowRequestObject) (PutThrowResponseObject, error) {
+	link, err := commitment.ParseHash(r.Body.Link)
+	if err != nil {
+		return nil, refuse(house.Malformed, "link is not 64 lower-case hex digits")
+	}
+	a, err := s.house.PutThrow(ctx, r.Match, r.Game, r.Segment, string(r.Seat), r.Throw, link)
+	if err != nil {
+		return nil, err
+	}
+	return PutThrow200JSONResponse{Match: a.Match, Game: a.Game, Segment: a.Segment, Throw: a.Throw, Seat: Seat(a.Seat)}, nil
+}
+
 // DrawRoll draws a roll.
 func (s *server) DrawRoll(ctx context.Context, r DrawRollRequestObject) (DrawRollResponseObject, error) {
 	d, err := s.house.Draw(ctx, who(ctx), r.Match, r.Game, r.Segment, string(r.Stream), r.Index)
@@ -57,7 +70,14 @@ func (s *server) AppendEvents(ctx context.Context, r AppendEventsRequestObject) 
 
 // CloseGame closes a finished game.
 func (s *server) CloseGame(ctx context.Context, r CloseGameRequestObject) (CloseGameResponseObject, error) {
-	a, err := s.house.CloseGame(ctx, who(ctx), r.Match, r.Game, r.Params.Since)
+	var lines []string
+	if r.Body != nil {
+		if len(r.Body.Lines) == 0 {
+			return nil, refuse(house.Malformed, "the body: a record has at least one line")
+		}
+		lines = r.Body.Lines
+	}
+	a, err := s.house.CloseGame(ctx, who(ctx), r.Match, r.Game, lines, r.Params.Since)
 	if err != nil {
 		return nil, err
 	}

@@ -9,19 +9,27 @@ import (
 )
 
 // limited holds back a flood of links before the house is asked about any:
-// the link endpoint is the one that writes for people without a key.
+// the link endpoints are those that write for people without a key.
 type limited struct {
 	ServerInterface
 	links *httprate.RateLimiter
 	proxy string
 }
 
-// PutLink is the limited operation.
+// PutLink is limited.
 func (l limited) PutLink(w http.ResponseWriter, r *http.Request, match MatchPath, game GamePath, segment SegmentPath, seat SeatPath, params PutLinkParams) {
 	if l.links.RespondOnLimit(w, r, caller(r, l.proxy)) {
 		return
 	}
 	l.ServerInterface.PutLink(w, r, match, game, segment, seat, params)
+}
+
+// PutThrow is limited, together with the links of cuts.
+func (l limited) PutThrow(w http.ResponseWriter, r *http.Request, match MatchPath, game GamePath, segment SegmentPath, seat SeatPath, throw ThrowPath) {
+	if l.links.RespondOnLimit(w, r, caller(r, l.proxy)) {
+		return
+	}
+	l.ServerInterface.PutThrow(w, r, match, game, segment, seat, throw)
 }
 
 // caller is whom a request is counted for: the peer of the connection, or

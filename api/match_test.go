@@ -241,7 +241,7 @@ func TestPlayersCheckRolls(t *testing.T) {
 		{"statements.refs", func(r *client.Roll) { dice, line := r.Dice, r.Line; *r = other; r.Dice, r.Line = dice, line }},
 		{"statements.refs", func(r *client.Roll) {
 			r.Checkpoint, r.Deal = other.Checkpoint, other.Deal
-			reprove(t, b, &r.Open, &r.Assign, r.Checkpoint)
+			reprove(t, b, r.Checkpoint, &r.Commit, &r.Open, &r.Assign)
 		}},
 		{"format", func(r *client.Roll) { r.Assign = r.Open }},
 	} {
@@ -255,10 +255,10 @@ func TestPlayersCheckRolls(t *testing.T) {
 }
 
 // reprove gives statements their proofs in a later checkpoint.
-func reprove(t *testing.T, b *bench, open, assign *client.Statement, checkpoint string) {
+func reprove(t *testing.T, b *bench, checkpoint string, statements ...*client.Statement) {
 	head, err := translog.ReadCheckpoint(checkpoint)
 	must(t, err)
-	for _, s := range []*client.Statement{open, assign} {
+	for _, s := range statements {
 		p, err := b.client.Statement(t.Context(), s.Index, head.Size)
 		must(t, err)
 		if p.Checkpoint != checkpoint {

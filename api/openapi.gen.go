@@ -69,17 +69,20 @@ func (e FinishedReason) Valid() bool {
 
 // Defines values for GameState.
 const (
-	GameStateAborted       GameState = "aborted"
-	GameStateAwaitingLinks GameState = "awaiting-links"
-	GameStateClosed        GameState = "closed"
-	GameStateOver          GameState = "over"
-	GameStatePlaying       GameState = "playing"
+	GameStateAborted        GameState = "aborted"
+	GameStateAwaitingBeacon GameState = "awaiting-beacon"
+	GameStateAwaitingLinks  GameState = "awaiting-links"
+	GameStateClosed         GameState = "closed"
+	GameStateOver           GameState = "over"
+	GameStatePlaying        GameState = "playing"
 )
 
 // Valid indicates whether the value is a known member of the GameState enum.
 func (e GameState) Valid() bool {
 	switch e {
 	case GameStateAborted:
+		return true
+	case GameStateAwaitingBeacon:
 		return true
 	case GameStateAwaitingLinks:
 		return true
@@ -330,13 +333,16 @@ func (e Seat) Valid() bool {
 
 // Defines values for SegmentState.
 const (
-	SegmentStateAwaitingLinks SegmentState = "awaiting-links"
-	SegmentStateDealt         SegmentState = "dealt"
+	SegmentStateAwaitingBeacon SegmentState = "awaiting-beacon"
+	SegmentStateAwaitingLinks  SegmentState = "awaiting-links"
+	SegmentStateDealt          SegmentState = "dealt"
 )
 
 // Valid indicates whether the value is a known member of the SegmentState enum.
 func (e SegmentState) Valid() bool {
 	switch e {
+	case SegmentStateAwaitingBeacon:
+		return true
 	case SegmentStateAwaitingLinks:
 		return true
 	case SegmentStateDealt:
@@ -432,11 +438,22 @@ type Bundle struct {
 // BundleFormat defines model for Bundle.Format.
 type BundleFormat string
 
-// DrawDue The roll that is due.
+// CloseRequest The record of a dice-only game.
+//
+// Examples: {"lines":["opening 4 6","move B 24/18 24/20","resign A 1","end B 1"]}
+type CloseRequest struct {
+	// Lines All event lines of the game, without their LF (PROTOCOL.md §5).
+	Lines []string `json:"lines"`
+}
+
+// DrawDue The roll that is due; in a dice-only game the platform knows it, not the service.
 type DrawDue struct {
 	Index   int    `json:"index"`
 	Segment int    `json:"segment"`
 	Stream  Stream `json:"stream"`
+
+	// Throw Number of the throw in the game, from 1; mode live takes a link of both players for it.
+	Throw int `json:"throw"`
 }
 
 // EventsRequest Examples: {"lines":["move A 24/18 18/13"]}
@@ -485,7 +502,7 @@ type FinishedReason string
 
 // Game defines model for Game.
 type Game struct {
-	// Draw The roll that is due.
+	// Draw The roll that is due; in a dice-only game the platform knows it, not the service.
 	Draw DrawDue `json:"draw,omitempty,omitzero"`
 
 	// Due While the game is played, what may follow.
@@ -498,13 +515,21 @@ type Game struct {
 	Head  Hex `json:"head"`
 	Lines int `json:"lines"`
 
+	// Links Mode live, whether the link of A and that of B for the throw that is due are here.
+	Links []bool `json:"links,omitempty,omitzero"`
+
 	// Rolls Drawn so far from opening, a and b.
-	Rolls    []int     `json:"rolls"`
-	Segments int       `json:"segments"`
-	State    GameState `json:"state"`
+	Rolls []int `json:"rolls"`
+
+	// Round The beacon's round that the last segment waits for or was cut with.
+	Round    int64 `json:"round,omitempty,omitzero"`
+	Segments int   `json:"segments"`
+
+	// State `awaiting-beacon` until the beacon's round is public and was fetched; nothing else ever takes its place.
+	State GameState `json:"state"`
 }
 
-// GameState defines model for Game.State.
+// GameState `awaiting-beacon` until the beacon's round is public and was fetched; nothing else ever takes its place.
 type GameState string
 
 // GameAborted defines model for GameAborted.
@@ -548,7 +573,7 @@ type GameStarted struct {
 	Published Published `json:"published"`
 	Segment   int       `json:"segment"`
 
-	// State Whether links are awaited or the segment is dealt.
+	// State What a segment waits for. With a beacon, `awaiting-beacon` follows once this answer's link is taken; the deal comes when the round is public.
 	State SegmentState `json:"state"`
 }
 
@@ -590,7 +615,7 @@ type LinkTaken struct {
 	Seat      Seat      `json:"seat"`
 	Segment   int       `json:"segment"`
 
-	// State Whether links are awaited or the segment is dealt.
+	// State What a segment waits for. With a beacon, `awaiting-beacon` follows once this answer's link is taken; the deal comes when the round is public.
 	State SegmentState `json:"state"`
 }
 
@@ -611,7 +636,7 @@ type Match struct {
 	// Examples: 01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c11
 	Match ID `json:"match"`
 
-	// Mode How the dice of a sequence are made (PROTOCOL.md §2).
+	// Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
 	Mode    Mode         `json:"mode"`
 	Opened  time.Time    `json:"opened"`
 	Options string       `json:"options"`
@@ -632,18 +657,21 @@ type MatchProfile string
 // MatchState defines model for Match.State.
 type MatchState string
 
-// Mode How the dice of a sequence are made (PROTOCOL.md §2).
+// Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
 type Mode string
 
 // ModeInfo defines model for ModeInfo.
 type ModeInfo struct {
+	// About For players, in English: what the mode guarantees, what somebody who counts the rolls could infer, and that the definition is our own.
+	About string `json:"about"`
+
 	// Countable Dice come in blocks, so the rest of a block can be counted.
 	Countable bool `json:"countable"`
 
-	// Mode How the dice of a sequence are made (PROTOCOL.md §2).
+	// Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
 	Mode Mode `json:"mode"`
 
-	// Offered This service deals the mode.
+	// Offered This service deals the mode; of mode real only sequences whose throws were imported.
 	Offered bool   `json:"offered"`
 	Summary string `json:"summary"`
 }
@@ -655,25 +683,29 @@ type Modes struct {
 
 // OpenRequest Examples: {"a":{"anchor":{"custody":"self","hash":"5f0c6e1d2b3a49586776859403122130495867768594a3b2c1d0e9f8a7b6c5d4"},"token":"ada-7f3k"},"b":{"anchor":{"custody":"self","hash":"0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"},"token":"ben-91xq"},"mode":"random","options":"raise=cube stake=win series=points:5 crawford=on","variant":"short"}
 type OpenRequest struct {
-	A      Player             `json:"a"`
-	B      Player             `json:"b"`
+	A Player `json:"a"`
+	B Player `json:"b"`
+
+	// Beacon quicknet: a round of drand's beacon, later than the assign, is a part of the cut. The deal waits for it.
 	Beacon *OpenRequestBeacon `json:"beacon,omitempty"`
 
-	// Mode How the dice of a sequence are made (PROTOCOL.md §2).
+	// Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
 	Mode Mode `json:"mode"`
 
 	// Options In the form of the open statement (RULES.md §7).
-	Options *string             `json:"options,omitempty"`
+	Options *string `json:"options,omitempty"`
+
+	// Profile Who keeps the record. refereed: the service, which refuses an illegal line at once. dice-only: the platform, which draws dice and uploads the record at close; then every verdict says that it could look ahead, and that it could rewrite moves that are legal.
 	Profile *OpenRequestProfile `json:"profile,omitempty"`
 
 	// Variant One of `/v1/variants`.
 	Variant string `json:"variant"`
 }
 
-// OpenRequestBeacon defines model for OpenRequest.Beacon.
+// OpenRequestBeacon quicknet: a round of drand's beacon, later than the assign, is a part of the cut. The deal waits for it.
 type OpenRequestBeacon string
 
-// OpenRequestProfile defines model for OpenRequest.Profile.
+// OpenRequestProfile Who keeps the record. refereed: the service, which refuses an illegal line at once. dice-only: the platform, which draws dice and uploads the record at close; then every verdict says that it could look ahead, and that it could rewrite moves that are legal.
 type OpenRequestProfile string
 
 // Opened defines model for Opened.
@@ -771,7 +803,10 @@ type Record struct {
 type Roll struct {
 	Assign     Statement `json:"assign"`
 	Checkpoint string    `json:"checkpoint"`
-	Deal       Statement `json:"deal"`
+
+	// Commit Of the sequence; its lengths say where in the dealt tree a roll stands.
+	Commit Statement `json:"commit"`
+	Deal   Statement `json:"deal"`
 
 	// Dice As thrown; of an opening draw A's die, then B's.
 	Dice []int `json:"dice"`
@@ -785,7 +820,7 @@ type Roll struct {
 	// Examples: c2b1a8f7d1c9d3a1f4b6e8093a7c5d2e1f0b9a8c7d6e5f4a3b2c1d0e9f8a7b6c
 	Head Hex `json:"head"`
 
-	// Line Number of the record line the draw has written.
+	// Line Number of the record line the draw has written; 0 in a dice-only game.
 	Line int       `json:"line"`
 	Open Statement `json:"open"`
 
@@ -804,7 +839,7 @@ type Score = []int
 
 // Sealed defines model for Sealed.
 type Sealed struct {
-	// Mode How the dice of a sequence are made (PROTOCOL.md §2).
+	// Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
 	Mode      Mode      `json:"mode"`
 	Number    int64     `json:"number"`
 	Published Published `json:"published"`
@@ -818,7 +853,7 @@ type Sealed struct {
 // Seat defines model for Seat.
 type Seat string
 
-// SegmentState Whether links are awaited or the segment is dealt.
+// SegmentState What a segment waits for. With a beacon, `awaiting-beacon` follows once this answer's link is taken; the deal comes when the round is public.
 type SegmentState string
 
 // Sequence defines model for Sequence.
@@ -833,7 +868,7 @@ type Sequence struct {
 	// Examples: 01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c11
 	Match ID `json:"match,omitempty,omitzero"`
 
-	// Mode How the dice of a sequence are made (PROTOCOL.md §2).
+	// Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
 	Mode   Mode  `json:"mode"`
 	Number int64 `json:"number"`
 
@@ -891,6 +926,19 @@ type Statement struct {
 
 // Stream defines model for Stream.
 type Stream string
+
+// ThrowTaken defines model for ThrowTaken.
+type ThrowTaken struct {
+	Game int `json:"game"`
+
+	// Match A UUID in canonical lower-case form.
+	//
+	// Examples: 01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c11
+	Match   ID   `json:"match"`
+	Seat    Seat `json:"seat"`
+	Segment int  `json:"segment"`
+	Throw   int  `json:"throw"`
+}
 
 // Token Examples: ada-7f3k
 type Token = string
@@ -971,11 +1019,20 @@ type Since = int64
 // StreamPath defines model for StreamPath.
 type StreamPath = Stream
 
+// ThrowPath defines model for ThrowPath.
+type ThrowPath = int
+
 // ViewHeader defines model for ViewHeader.
 type ViewHeader = string
 
 // ViewQuery defines model for ViewQuery.
 type ViewQuery = string
+
+// GetArchiveParams defines parameters for GetArchive.
+type GetArchiveParams struct {
+	// IfNoneMatch The ETag the caller holds.
+	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
+}
 
 // OpenMatchParams defines parameters for OpenMatch.
 type OpenMatchParams struct {
@@ -1080,17 +1137,26 @@ type OpenMatchJSONRequestBody = OpenRequest
 // AbortGameJSONRequestBody defines body for AbortGame for application/json ContentType.
 type AbortGameJSONRequestBody = ReasonRequest
 
+// CloseGameJSONRequestBody defines body for CloseGame for application/json ContentType.
+type CloseGameJSONRequestBody = CloseRequest
+
 // AppendEventsJSONRequestBody defines body for AppendEvents for application/json ContentType.
 type AppendEventsJSONRequestBody = EventsRequest
 
 // PutLinkJSONRequestBody defines body for PutLink for application/json ContentType.
 type PutLinkJSONRequestBody = LinkRequest
 
+// PutThrowJSONRequestBody defines body for PutThrow for application/json ContentType.
+type PutThrowJSONRequestBody = LinkRequest
+
 // RetireSequenceJSONRequestBody defines body for RetireSequence for application/json ContentType.
 type RetireSequenceJSONRequestBody = ReasonRequest
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// GetArchive The recorded throws behind a sequence of mode real
+	// (GET /archive/{hash})
+	GetArchive(w http.ResponseWriter, r *http.Request, hash Hex, params GetArchiveParams)
 	// GetHealth Whether the process lives
 	// (GET /healthz)
 	GetHealth(w http.ResponseWriter, r *http.Request)
@@ -1130,6 +1196,9 @@ type ServerInterface interface {
 	// PutLink Release a player's link
 	// (PUT /v1/matches/{match}/games/{game}/segments/{segment}/links/{seat})
 	PutLink(w http.ResponseWriter, r *http.Request, match MatchPath, game GamePath, segment SegmentPath, seat SeatPath, params PutLinkParams)
+	// PutThrow Release a player's link for one throw
+	// (PUT /v1/matches/{match}/games/{game}/segments/{segment}/links/{seat}/{throw})
+	PutThrow(w http.ResponseWriter, r *http.Request, match MatchPath, game GamePath, segment SegmentPath, seat SeatPath, throw ThrowPath)
 	// DrawRoll Draw a roll
 	// (PUT /v1/matches/{match}/games/{game}/segments/{segment}/rolls/{stream}/{index})
 	DrawRoll(w http.ResponseWriter, r *http.Request, match MatchPath, game GamePath, segment SegmentPath, stream StreamPath, index IndexPath)
@@ -1165,6 +1234,12 @@ type ServerInterface interface {
 // Unimplemented server implementation that returns http.StatusNotImplemented for each endpoint.
 
 type Unimplemented struct{}
+
+// GetArchive The recorded throws behind a sequence of mode real
+// (GET /archive/{hash})
+func (_ Unimplemented) GetArchive(w http.ResponseWriter, r *http.Request, hash Hex, params GetArchiveParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
 
 // GetHealth Whether the process lives
 // (GET /healthz)
@@ -1244,6 +1319,12 @@ func (_ Unimplemented) PutLink(w http.ResponseWriter, r *http.Request, match Mat
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// PutThrow Release a player's link for one throw
+// (PUT /v1/matches/{match}/games/{game}/segments/{segment}/links/{seat}/{throw})
+func (_ Unimplemented) PutThrow(w http.ResponseWriter, r *http.Request, match MatchPath, game GamePath, segment SegmentPath, seat SeatPath, throw ThrowPath) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // DrawRoll Draw a roll
 // (PUT /v1/matches/{match}/games/{game}/segments/{segment}/rolls/{stream}/{index})
 func (_ Unimplemented) DrawRoll(w http.ResponseWriter, r *http.Request, match MatchPath, game GamePath, segment SegmentPath, stream StreamPath, index IndexPath) {
@@ -1312,6 +1393,56 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(http.Handler) http.Handler
+
+// GetArchive operation middleware
+func (siw *ServerInterfaceWrapper) GetArchive(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "hash" -------------
+	var hash Hex
+
+	err = runtime.BindStyledParameterWithOptions("simple", "hash", chi.URLParam(r, "hash"), &hash, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "hash", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetArchiveParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
+			return
+		}
+
+		params.IfNoneMatch = IfNoneMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetArchive(w, r, hash, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
 
 // GetHealth operation middleware
 func (siw *ServerInterfaceWrapper) GetHealth(w http.ResponseWriter, r *http.Request) {
@@ -1844,6 +1975,68 @@ func (siw *ServerInterfaceWrapper) PutLink(w http.ResponseWriter, r *http.Reques
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.PutLink(w, r, match, game, segment, seat, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// PutThrow operation middleware
+func (siw *ServerInterfaceWrapper) PutThrow(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "match" -------------
+	var match MatchPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "match", chi.URLParam(r, "match"), &match, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "match", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "game" -------------
+	var game GamePath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "game", chi.URLParam(r, "game"), &game, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "game", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "segment" -------------
+	var segment SegmentPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "segment", chi.URLParam(r, "segment"), &segment, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "segment", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "seat" -------------
+	var seat SeatPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "seat", chi.URLParam(r, "seat"), &seat, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "seat", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "throw" -------------
+	var throw ThrowPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "throw", chi.URLParam(r, "throw"), &throw, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "throw", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PutThrow(w, r, match, game, segment, seat, throw)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2417,6 +2610,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/matches/{match}/games/{game}/segments/{segment}/links/{seat}", wrapper.PutLink)
 	})
 	r.Group(func(r chi.Router) {
+		r.Put(options.BaseURL+"/v1/matches/{match}/games/{game}/segments/{segment}/links/{seat}/{throw}", wrapper.PutThrow)
+	})
+	r.Group(func(r chi.Router) {
 		r.Put(options.BaseURL+"/v1/matches/{match}/games/{game}/segments/{segment}/rolls/{stream}/{index}", wrapper.DrawRoll)
 	})
 	r.Group(func(r chi.Router) {
@@ -2447,6 +2643,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/statements/{index}", wrapper.GetStatement)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/archive/{hash}", wrapper.GetArchive)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/variants", wrapper.ListVariants)
 	})
 	r.Group(func(r chi.Router) {
@@ -2475,6 +2674,69 @@ type ProblemApplicationProblemPlusJSONResponse struct {
 	Body Problem
 
 	Headers ProblemResponseHeaders
+}
+
+type GetArchiveRequestObject struct {
+	Hash   Hex `json:"hash"`
+	Params GetArchiveParams
+}
+
+type GetArchiveResponseObject interface {
+	VisitGetArchiveResponse(w http.ResponseWriter) error
+}
+
+type GetArchive200ResponseHeaders struct {
+	CacheControl string
+	ETag         string
+}
+
+type GetArchive200TextResponse struct {
+	Body    string
+	Headers GetArchive200ResponseHeaders
+}
+
+func (response GetArchive200TextResponse) VisitGetArchiveResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/plain")
+	w.Header().Set("Cache-Control", fmt.Sprint(response.Headers.CacheControl))
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+
+	_, err := w.Write([]byte(fmt.Sprint(response.Body)))
+	return err
+}
+
+type GetArchive304ResponseHeaders struct {
+	ETag string
+}
+
+type GetArchive304Response struct {
+	Headers GetArchive304ResponseHeaders
+}
+
+func (response GetArchive304Response) VisitGetArchiveResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
+}
+
+type GetArchivedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetArchivedefaultApplicationProblemPlusJSONResponse) VisitGetArchiveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
 }
 
 type GetHealthRequestObject struct {
@@ -2886,6 +3148,7 @@ type CloseGameRequestObject struct {
 	Match  MatchPath `json:"match"`
 	Game   GamePath  `json:"game"`
 	Params CloseGameParams
+	Body   *CloseGameJSONRequestBody
 }
 
 type CloseGameResponseObject interface {
@@ -3046,6 +3309,52 @@ type PutLinkdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PutLinkdefaultApplicationProblemPlusJSONResponse) VisitPutLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutThrowRequestObject struct {
+	Match   MatchPath   `json:"match"`
+	Game    GamePath    `json:"game"`
+	Segment SegmentPath `json:"segment"`
+	Seat    SeatPath    `json:"seat"`
+	Throw   ThrowPath   `json:"throw"`
+	Body    *PutThrowJSONRequestBody
+}
+
+type PutThrowResponseObject interface {
+	VisitPutThrowResponse(w http.ResponseWriter) error
+}
+
+type PutThrow200JSONResponse ThrowTaken
+
+func (response PutThrow200JSONResponse) VisitPutThrowResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutThrowdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response PutThrowdefaultApplicationProblemPlusJSONResponse) VisitPutThrowResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -3502,6 +3811,9 @@ func (response GetVersiondefaultApplicationProblemPlusJSONResponse) VisitGetVers
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// GetArchive The recorded throws behind a sequence of mode real
+	// (GET /archive/{hash})
+	GetArchive(ctx context.Context, request GetArchiveRequestObject) (GetArchiveResponseObject, error)
 	// GetHealth Whether the process lives
 	// (GET /healthz)
 	GetHealth(ctx context.Context, request GetHealthRequestObject) (GetHealthResponseObject, error)
@@ -3541,6 +3853,9 @@ type StrictServerInterface interface {
 	// PutLink Release a player's link
 	// (PUT /v1/matches/{match}/games/{game}/segments/{segment}/links/{seat})
 	PutLink(ctx context.Context, request PutLinkRequestObject) (PutLinkResponseObject, error)
+	// PutThrow Release a player's link for one throw
+	// (PUT /v1/matches/{match}/games/{game}/segments/{segment}/links/{seat}/{throw})
+	PutThrow(ctx context.Context, request PutThrowRequestObject) (PutThrowResponseObject, error)
 	// DrawRoll Draw a roll
 	// (PUT /v1/matches/{match}/games/{game}/segments/{segment}/rolls/{stream}/{index})
 	DrawRoll(ctx context.Context, request DrawRollRequestObject) (DrawRollResponseObject, error)
@@ -3610,6 +3925,33 @@ type strictHandler struct {
 	ssi         StrictServerInterface
 	middlewares []StrictMiddlewareFunc
 	options     StrictHTTPServerOptions
+}
+
+// GetArchive operation middleware
+func (sh *strictHandler) GetArchive(w http.ResponseWriter, r *http.Request, hash Hex, params GetArchiveParams) {
+	var request GetArchiveRequestObject
+
+	request.Hash = hash
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetArchive(ctx, request.(GetArchiveRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetArchive")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetArchiveResponseObject); ok {
+		if err := validResponse.VisitGetArchiveResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
 }
 
 // GetHealth operation middleware
@@ -3869,6 +4211,16 @@ func (sh *strictHandler) CloseGame(w http.ResponseWriter, r *http.Request, match
 	request.Game = game
 	request.Params = params
 
+	var body CloseGameJSONRequestBody
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		if !errors.Is(err, io.EOF) {
+			sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+			return
+		}
+	} else {
+		request.Body = &body
+	}
+
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.CloseGame(ctx, request.(CloseGameRequestObject))
 	}
@@ -3982,6 +4334,43 @@ func (sh *strictHandler) PutLink(w http.ResponseWriter, r *http.Request, match M
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(PutLinkResponseObject); ok {
 		if err := validResponse.VisitPutLinkResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PutThrow operation middleware
+func (sh *strictHandler) PutThrow(w http.ResponseWriter, r *http.Request, match MatchPath, game GamePath, segment SegmentPath, seat SeatPath, throw ThrowPath) {
+	var request PutThrowRequestObject
+
+	request.Match = match
+	request.Game = game
+	request.Segment = segment
+	request.Seat = seat
+	request.Throw = throw
+
+	var body PutThrowJSONRequestBody
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.PutThrow(ctx, request.(PutThrowRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutThrow")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PutThrowResponseObject); ok {
+		if err := validResponse.VisitPutThrowResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -3,10 +3,10 @@ package api
 import (
 	"context"
 	"encoding/hex"
-	"slices"
 
 	"fairdice/commitment"
 	"fairdice/house"
+	"fairdice/internal/messages"
 	"fairdice/rules"
 )
 
@@ -22,25 +22,27 @@ func (s *server) ListVariants(context.Context, ListVariantsRequestObject) (ListV
 	return out, nil
 }
 
-// modes say what a player may count on (RULES.md §8).
-var modes = map[commitment.Mode]ModeInfo{
-	commitment.Random:   {Summary: "independent uniform throws"},
-	commitment.Balanced: {Summary: "each seat's throws come in shuffled blocks of all 36", Countable: true},
-	commitment.Twofold:  {Summary: "shuffled blocks of 72, every throw twice", Countable: true},
-	commitment.Triple:   {Summary: "shuffled blocks of 108, every throw three times", Countable: true},
-	commitment.Equal:    {Summary: "both seats get the same twelve throws, each in an order of its own", Countable: true},
-	commitment.Levelled: {Summary: "every six throws, pips and doubles of the seats are close", Countable: true},
-	commitment.Real:     {Summary: "recorded physical throws of an archive, from a place the cut decides"},
-	commitment.Live:     {Summary: "each throw is fixed only when both players have released a link for it"},
+// summaries say in one line what a player may count on (RULES.md §8).
+var summaries = map[commitment.Mode]string{
+	commitment.Random:   "independent uniform throws",
+	commitment.Balanced: "each seat's throws come in shuffled blocks of all 36",
+	commitment.Twofold:  "shuffled blocks of 72, every throw twice",
+	commitment.Triple:   "shuffled blocks of 108, every throw three times",
+	commitment.Equal:    "both seats get the same twelve throws, each in an order of its own",
+	commitment.Levelled: "every six throws, pips and doubles of the seats are close",
+	commitment.Real:     "recorded physical throws of an archive, from a place the cut decides",
+	commitment.Live:     "each throw is fixed only when both players have released a link for it",
 }
 
 // ListModes answers the dice modes.
 func (s *server) ListModes(context.Context, ListModesRequestObject) (ListModesResponseObject, error) {
 	var out ListModes200JSONResponse
+	words := messages.For("en")
 	for _, m := range commitment.Modes() {
-		info := modes[m]
-		info.Mode, info.Offered = Mode(m.String()), slices.Contains(s.house.Modes(), m.String())
-		out.Modes = append(out.Modes, info)
+		out.Modes = append(out.Modes, ModeInfo{
+			Mode: Mode(m.String()), Summary: summaries[m], Countable: m.Blocks(), Offered: true,
+			About: words.Text(messages.Key("mode", m.String(), "about")) + " " + words.Text("mode.own"),
+		})
 	}
 	return out, nil
 }

@@ -99,6 +99,27 @@ func (s *server) GetStatement(ctx context.Context, r GetStatementRequestObject) 
 		return GetStatement304Response{Headers: GetStatement304ResponseHeaders{ETag: tag}}, nil
 	}
 	return GetStatement200JSONResponse{Body: body, Headers: GetStatement200ResponseHeaders{
-		CacheControl: "public, max-age=31536000, immutable", ETag: tag,
+		CacheControl: immutable, ETag: tag,
 	}}, nil
+}
+
+// immutable is the caching of what never changes.
+const immutable = "public, max-age=31536000, immutable"
+
+// GetArchive answers a file of recorded throws, which its hash names. Before
+// the secret of its sequence is published nobody learns even that it exists.
+func (s *server) GetArchive(ctx context.Context, r GetArchiveRequestObject) (GetArchiveResponseObject, error) {
+	hash, err := commitment.ParseHash(r.Hash)
+	if err != nil {
+		return nil, refuse(house.Malformed, "hash is not 64 lower-case hex digits")
+	}
+	text, err := s.house.Archive(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	tag := etag(text)
+	if matches(r.Params.IfNoneMatch, tag) {
+		return GetArchive304Response{Headers: GetArchive304ResponseHeaders{ETag: tag}}, nil
+	}
+	return GetArchive200TextResponse{Body: string(text), Headers: GetArchive200ResponseHeaders{CacheControl: immutable, ETag: tag}}, nil
 }

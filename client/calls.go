@@ -2,9 +2,11 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 )
 
 // OpenMatch opens a match; seen is the size of the log the caller knows, 0
@@ -44,6 +46,44 @@ func (c *Client) PutLink(ctx context.Context, match string, game, segment int, s
 	return call[LinkTaken](ctx, c, http.MethodPut, path, since(seen), LinkRequest{Link: link})
 }
 
+// PutThrow releases a link for one throw of mode live. Only
+// [fairdice/client/player] knows when that is safe.
+func (c *Client) PutThrow(ctx context.Context, match string, game, segment, throw int, seat Seat, link Hex) (ThrowTaken, error) {
+	path := gamePath(match, game, "segments", segment, "links", seat, throw)
+	return call[ThrowTaken](ctx, c, http.MethodPut, path, nil, LinkRequest{Link: link})
+}
+
+// Dealt waits until a game no longer waits for the beacon and answers it. told,
+// if not nil, is called with the waiting game, once.
+func (c *Client) Dealt(ctx context.Context, match string, game int, told func(Game)) (Game, error) {
+	for {
+		m, err := c.Match(ctx, match)
+		if err != nil {
+			return Game{}, err
+		}
+		if game < 1 || game > len(m.Games) {
+			return Game{}, fmt.Errorf("await deal: match %s has no game %d", match, game)
+		}
+		g := m.Games[game-1]
+		if g.State != GameStateAwaitingBeacon {
+			return g, nil
+		}
+		if told != nil {
+			told(g)
+			told = nil
+		}
+		select {
+		case <-ctx.Done():
+			return g, fmt.Errorf("await deal: game %d waits for round %d of the beacon: %w", game, g.Round, ctx.Err())
+		case <-time.After(beaconPoll):
+		}
+	}
+}
+
+// beaconPoll is how often a game that waits for the beacon is looked at; a
+// round comes every three seconds.
+const beaconPoll = time.Second
+
 // Draw opens the roll that is due. The bytes of the answer are what `verify
 // roll` reads; DrawBytes gives them.
 func (c *Client) Draw(ctx context.Context, match string, game, segment int, stream Stream, index int) (Roll, error) {
@@ -64,9 +104,14 @@ func (c *Client) Append(ctx context.Context, match string, game, line int, lines
 	return call[EventsTaken](ctx, c, http.MethodPut, gamePath(match, game, "events", line), nil, EventsRequest{Lines: lines})
 }
 
-// CloseGame closes a finished game.
-func (c *Client) CloseGame(ctx context.Context, match string, game int, seen int64) (GameClosed, error) {
-	return call[GameClosed](ctx, c, http.MethodPut, gamePath(match, game, "close"), since(seen), nil)
+// CloseGame closes a finished game. A dice-only game brings all lines of its
+// record, a refereed one none.
+func (c *Client) CloseGame(ctx context.Context, match string, game int, seen int64, lines ...string) (GameClosed, error) {
+	var body any
+	if len(lines) > 0 {
+		body = CloseRequest{Lines: lines}
+	}
+	return call[GameClosed](ctx, c, http.MethodPut, gamePath(match, game, "close"), since(seen), body)
 }
 
 // AbortGame aborts a game after a failure of the platform.
@@ -112,6 +157,11 @@ func (c *Client) Sequence(ctx context.Context, sequence string, seen int64) (Seq
 func (c *Client) Retire(ctx context.Context, sequence, reason string, seen int64) (SequenceRetired, error) {
 	path := "/v1/sequences/" + url.PathEscape(sequence) + "/retire"
 	return call[SequenceRetired](ctx, c, http.MethodPut, path, since(seen), ReasonRequest{Reason: reason})
+}
+
+// Archive is the file of recorded throws with that hash, once it is public.
+func (c *Client) Archive(ctx context.Context, hash Hex) ([]byte, error) {
+	return c.send(ctx, http.MethodGet, "/archive/"+url.PathEscape(hash), nil, nil)
 }
 
 // Statement is one statement of the log.

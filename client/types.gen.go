@@ -59,17 +59,20 @@ func (e FinishedReason) Valid() bool {
 
 // Defines values for GameState.
 const (
-	GameStateAborted       GameState = "aborted"
-	GameStateAwaitingLinks GameState = "awaiting-links"
-	GameStateClosed        GameState = "closed"
-	GameStateOver          GameState = "over"
-	GameStatePlaying       GameState = "playing"
+	GameStateAborted        GameState = "aborted"
+	GameStateAwaitingBeacon GameState = "awaiting-beacon"
+	GameStateAwaitingLinks  GameState = "awaiting-links"
+	GameStateClosed         GameState = "closed"
+	GameStateOver           GameState = "over"
+	GameStatePlaying        GameState = "playing"
 )
 
 // Valid indicates whether the value is a known member of the GameState enum.
 func (e GameState) Valid() bool {
 	switch e {
 	case GameStateAborted:
+		return true
+	case GameStateAwaitingBeacon:
 		return true
 	case GameStateAwaitingLinks:
 		return true
@@ -320,13 +323,16 @@ func (e Seat) Valid() bool {
 
 // Defines values for SegmentState.
 const (
-	SegmentStateAwaitingLinks SegmentState = "awaiting-links"
-	SegmentStateDealt         SegmentState = "dealt"
+	SegmentStateAwaitingBeacon SegmentState = "awaiting-beacon"
+	SegmentStateAwaitingLinks  SegmentState = "awaiting-links"
+	SegmentStateDealt          SegmentState = "dealt"
 )
 
 // Valid indicates whether the value is a known member of the SegmentState enum.
 func (e SegmentState) Valid() bool {
 	switch e {
+	case SegmentStateAwaitingBeacon:
+		return true
 	case SegmentStateAwaitingLinks:
 		return true
 	case SegmentStateDealt:
@@ -422,11 +428,22 @@ type Bundle struct {
 // BundleFormat defines model for Bundle.Format.
 type BundleFormat string
 
-// DrawDue The roll that is due.
+// CloseRequest The record of a dice-only game.
+//
+// Examples: {"lines":["opening 4 6","move B 24/18 24/20","resign A 1","end B 1"]}
+type CloseRequest struct {
+	// Lines All event lines of the game, without their LF (PROTOCOL.md §5).
+	Lines []string `json:"lines"`
+}
+
+// DrawDue The roll that is due; in a dice-only game the platform knows it, not the service.
 type DrawDue struct {
 	Index   int    `json:"index"`
 	Segment int    `json:"segment"`
 	Stream  Stream `json:"stream"`
+
+	// Throw Number of the throw in the game, from 1; mode live takes a link of both players for it.
+	Throw int `json:"throw"`
 }
 
 // EventsRequest Examples: {"lines":["move A 24/18 18/13"]}
@@ -475,7 +492,7 @@ type FinishedReason string
 
 // Game defines model for Game.
 type Game struct {
-	// Draw The roll that is due.
+	// Draw The roll that is due; in a dice-only game the platform knows it, not the service.
 	Draw DrawDue `json:"draw,omitempty,omitzero"`
 
 	// Due While the game is played, what may follow.
@@ -488,13 +505,21 @@ type Game struct {
 	Head  Hex `json:"head"`
 	Lines int `json:"lines"`
 
+	// Links Mode live, whether the link of A and that of B for the throw that is due are here.
+	Links []bool `json:"links,omitempty,omitzero"`
+
 	// Rolls Drawn so far from opening, a and b.
-	Rolls    []int     `json:"rolls"`
-	Segments int       `json:"segments"`
-	State    GameState `json:"state"`
+	Rolls []int `json:"rolls"`
+
+	// Round The beacon's round that the last segment waits for or was cut with.
+	Round    int64 `json:"round,omitempty,omitzero"`
+	Segments int   `json:"segments"`
+
+	// State `awaiting-beacon` until the beacon's round is public and was fetched; nothing else ever takes its place.
+	State GameState `json:"state"`
 }
 
-// GameState defines model for Game.State.
+// GameState `awaiting-beacon` until the beacon's round is public and was fetched; nothing else ever takes its place.
 type GameState string
 
 // GameAborted defines model for GameAborted.
@@ -538,7 +563,7 @@ type GameStarted struct {
 	Published Published `json:"published"`
 	Segment   int       `json:"segment"`
 
-	// State Whether links are awaited or the segment is dealt.
+	// State What a segment waits for. With a beacon, `awaiting-beacon` follows once this answer's link is taken; the deal comes when the round is public.
 	State SegmentState `json:"state"`
 }
 
@@ -580,7 +605,7 @@ type LinkTaken struct {
 	Seat      Seat      `json:"seat"`
 	Segment   int       `json:"segment"`
 
-	// State Whether links are awaited or the segment is dealt.
+	// State What a segment waits for. With a beacon, `awaiting-beacon` follows once this answer's link is taken; the deal comes when the round is public.
 	State SegmentState `json:"state"`
 }
 
@@ -601,7 +626,7 @@ type Match struct {
 	// Examples: 01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c11
 	Match ID `json:"match"`
 
-	// Mode How the dice of a sequence are made (PROTOCOL.md §2).
+	// Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
 	Mode    Mode         `json:"mode"`
 	Opened  time.Time    `json:"opened"`
 	Options string       `json:"options"`
@@ -622,18 +647,21 @@ type MatchProfile string
 // MatchState defines model for Match.State.
 type MatchState string
 
-// Mode How the dice of a sequence are made (PROTOCOL.md §2).
+// Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
 type Mode string
 
 // ModeInfo defines model for ModeInfo.
 type ModeInfo struct {
+	// About For players, in English: what the mode guarantees, what somebody who counts the rolls could infer, and that the definition is our own.
+	About string `json:"about"`
+
 	// Countable Dice come in blocks, so the rest of a block can be counted.
 	Countable bool `json:"countable"`
 
-	// Mode How the dice of a sequence are made (PROTOCOL.md §2).
+	// Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
 	Mode Mode `json:"mode"`
 
-	// Offered This service deals the mode.
+	// Offered This service deals the mode; of mode real only sequences whose throws were imported.
 	Offered bool   `json:"offered"`
 	Summary string `json:"summary"`
 }
@@ -645,25 +673,29 @@ type Modes struct {
 
 // OpenRequest Examples: {"a":{"anchor":{"custody":"self","hash":"5f0c6e1d2b3a49586776859403122130495867768594a3b2c1d0e9f8a7b6c5d4"},"token":"ada-7f3k"},"b":{"anchor":{"custody":"self","hash":"0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"},"token":"ben-91xq"},"mode":"random","options":"raise=cube stake=win series=points:5 crawford=on","variant":"short"}
 type OpenRequest struct {
-	A      Player             `json:"a"`
-	B      Player             `json:"b"`
+	A Player `json:"a"`
+	B Player `json:"b"`
+
+	// Beacon quicknet: a round of drand's beacon, later than the assign, is a part of the cut. The deal waits for it.
 	Beacon *OpenRequestBeacon `json:"beacon,omitempty"`
 
-	// Mode How the dice of a sequence are made (PROTOCOL.md §2).
+	// Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
 	Mode Mode `json:"mode"`
 
 	// Options In the form of the open statement (RULES.md §7).
-	Options *string             `json:"options,omitempty"`
+	Options *string `json:"options,omitempty"`
+
+	// Profile Who keeps the record. refereed: the service, which refuses an illegal line at once. dice-only: the platform, which draws dice and uploads the record at close; then every verdict says that it could look ahead, and that it could rewrite moves that are legal.
 	Profile *OpenRequestProfile `json:"profile,omitempty"`
 
 	// Variant One of `/v1/variants`.
 	Variant string `json:"variant"`
 }
 
-// OpenRequestBeacon defines model for OpenRequest.Beacon.
+// OpenRequestBeacon quicknet: a round of drand's beacon, later than the assign, is a part of the cut. The deal waits for it.
 type OpenRequestBeacon string
 
-// OpenRequestProfile defines model for OpenRequest.Profile.
+// OpenRequestProfile Who keeps the record. refereed: the service, which refuses an illegal line at once. dice-only: the platform, which draws dice and uploads the record at close; then every verdict says that it could look ahead, and that it could rewrite moves that are legal.
 type OpenRequestProfile string
 
 // Opened defines model for Opened.
@@ -761,7 +793,10 @@ type Record struct {
 type Roll struct {
 	Assign     Statement `json:"assign"`
 	Checkpoint string    `json:"checkpoint"`
-	Deal       Statement `json:"deal"`
+
+	// Commit Of the sequence; its lengths say where in the dealt tree a roll stands.
+	Commit Statement `json:"commit"`
+	Deal   Statement `json:"deal"`
 
 	// Dice As thrown; of an opening draw A's die, then B's.
 	Dice []int `json:"dice"`
@@ -775,7 +810,7 @@ type Roll struct {
 	// Examples: c2b1a8f7d1c9d3a1f4b6e8093a7c5d2e1f0b9a8c7d6e5f4a3b2c1d0e9f8a7b6c
 	Head Hex `json:"head"`
 
-	// Line Number of the record line the draw has written.
+	// Line Number of the record line the draw has written; 0 in a dice-only game.
 	Line int       `json:"line"`
 	Open Statement `json:"open"`
 
@@ -794,7 +829,7 @@ type Score = []int
 
 // Sealed defines model for Sealed.
 type Sealed struct {
-	// Mode How the dice of a sequence are made (PROTOCOL.md §2).
+	// Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
 	Mode      Mode      `json:"mode"`
 	Number    int64     `json:"number"`
 	Published Published `json:"published"`
@@ -808,7 +843,7 @@ type Sealed struct {
 // Seat defines model for Seat.
 type Seat string
 
-// SegmentState Whether links are awaited or the segment is dealt.
+// SegmentState What a segment waits for. With a beacon, `awaiting-beacon` follows once this answer's link is taken; the deal comes when the round is public.
 type SegmentState string
 
 // Sequence defines model for Sequence.
@@ -823,7 +858,7 @@ type Sequence struct {
 	// Examples: 01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c11
 	Match ID `json:"match,omitempty,omitzero"`
 
-	// Mode How the dice of a sequence are made (PROTOCOL.md §2).
+	// Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
 	Mode   Mode  `json:"mode"`
 	Number int64 `json:"number"`
 
@@ -881,6 +916,19 @@ type Statement struct {
 
 // Stream defines model for Stream.
 type Stream string
+
+// ThrowTaken defines model for ThrowTaken.
+type ThrowTaken struct {
+	Game int `json:"game"`
+
+	// Match A UUID in canonical lower-case form.
+	//
+	// Examples: 01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c11
+	Match   ID   `json:"match"`
+	Seat    Seat `json:"seat"`
+	Segment int  `json:"segment"`
+	Throw   int  `json:"throw"`
+}
 
 // Token Examples: ada-7f3k
 type Token = string
@@ -961,11 +1009,20 @@ type Since = int64
 // StreamPath defines model for StreamPath.
 type StreamPath = Stream
 
+// ThrowPath defines model for ThrowPath.
+type ThrowPath = int
+
 // ViewHeader defines model for ViewHeader.
 type ViewHeader = string
 
 // ViewQuery defines model for ViewQuery.
 type ViewQuery = string
+
+// GetArchiveParams defines parameters for GetArchive.
+type GetArchiveParams struct {
+	// IfNoneMatch The ETag the caller holds.
+	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
+}
 
 // OpenMatchParams defines parameters for OpenMatch.
 type OpenMatchParams struct {
@@ -1070,11 +1127,17 @@ type OpenMatchJSONRequestBody = OpenRequest
 // AbortGameJSONRequestBody defines body for AbortGame for application/json ContentType.
 type AbortGameJSONRequestBody = ReasonRequest
 
+// CloseGameJSONRequestBody defines body for CloseGame for application/json ContentType.
+type CloseGameJSONRequestBody = CloseRequest
+
 // AppendEventsJSONRequestBody defines body for AppendEvents for application/json ContentType.
 type AppendEventsJSONRequestBody = EventsRequest
 
 // PutLinkJSONRequestBody defines body for PutLink for application/json ContentType.
 type PutLinkJSONRequestBody = LinkRequest
+
+// PutThrowJSONRequestBody defines body for PutThrow for application/json ContentType.
+type PutThrowJSONRequestBody = LinkRequest
 
 // RetireSequenceJSONRequestBody defines body for RetireSequence for application/json ContentType.
 type RetireSequenceJSONRequestBody = ReasonRequest

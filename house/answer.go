@@ -29,7 +29,7 @@ type OpenRequest struct {
 	Match   string // UUIDv7 chosen by the caller
 	Variant string
 	Mode    string
-	Profile string // refereed
+	Profile string // refereed or dice-only
 	Options string // in the form of the open statement
 	A, B    string // player tokens
 	AnchorA *commitment.Anchor
@@ -51,7 +51,7 @@ type GameAnswer struct {
 	Match     string
 	Game      int
 	Segment   int
-	State     string // awaiting-links or dealt
+	State     string // awaiting-links, awaiting-beacon or dealt
 	Published Published
 }
 
@@ -61,8 +61,17 @@ type LinkAnswer struct {
 	Game      int
 	Segment   int
 	Seat      string
-	State     string // awaiting-links or dealt
+	State     string // awaiting-links, awaiting-beacon or dealt
 	Published *Published
+}
+
+// ThrowAnswer confirms a link for one throw of mode live.
+type ThrowAnswer struct {
+	Match   string
+	Game    int
+	Segment int
+	Throw   int
+	Seat    string
 }
 
 // DrawAnswer is one opened roll, with everything that proves it during the
@@ -75,6 +84,7 @@ type DrawAnswer struct {
 	Index      int
 	Key        commitment.Hash
 	Path       []commitment.Hash // against the root of the deal
+	Commit     Statement         // says how many rolls the deal has
 	Open       Statement
 	Assign     Statement
 	Deal       Statement
@@ -159,6 +169,8 @@ type GameView struct {
 	Head     string
 	Due      string // while playing: what may follow
 	Draw     *DrawDue
+	Throw    [2]bool // mode live: whose link for the due throw is here
+	Round    uint64  // of the beacon that the last segment waits for or used, 0 for none
 }
 
 // DrawDue names the roll that is due.
@@ -166,6 +178,7 @@ type DrawDue struct {
 	Segment int
 	Stream  string
 	Index   int
+	Throw   int // number of the throw in the game, from 1 (mode live)
 }
 
 // RecordView is the record of a game with its receipts; private while the
@@ -197,6 +210,7 @@ type Evidence struct {
 	Earlier    []EarlierCheckpoint
 	Statements []Statement
 	Games      []GameEvidence
+	Archives   []string // exactly in mode real, else nil
 }
 
 // EarlierCheckpoint is an older checkpoint with its consistency proof.

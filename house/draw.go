@@ -10,10 +10,11 @@ import (
 	"fairdice/store"
 )
 
-// Draw opens the roll that is due, signs its receipt and writes its line into
-// the record, all in one transaction; a roll that was drawn before is
-// answered again. The receipt names the record before the roll, so nobody can
-// later tell another story of what was on the board (PROTOCOL.md §5).
+// Draw opens a roll, signs its receipt and, in a refereed game, writes its line
+// into the record, all in one transaction; a roll that was drawn before is
+// answered again. In a refereed game only the roll that is due is opened, and
+// the receipt names the record before it, so nobody can later tell another
+// story of what was on the board (PROTOCOL.md §5).
 func (h *House) Draw(ctx context.Context, p Principal, match string, number, segment int, stream string, index int) (DrawAnswer, error) {
 	if err := p.need(ScopeDraw); err != nil {
 		return DrawAnswer{}, err
@@ -40,7 +41,7 @@ func (h *House) Draw(ctx context.Context, p Principal, match string, number, seg
 	if g.row.End >= 0 {
 		return DrawAnswer{}, refuse(GameEnded, "game %d has ended", number)
 	}
-	if want, ok := g.state.NextDraw(); !ok || want != stream {
+	if want, ok := g.state.NextDraw(); g.refereed && (!ok || want != stream) {
 		return DrawAnswer{}, &Error{Code: NotDue, Message: fmt.Sprintf("no roll of stream %s is due; what is due: %s", stream, g.due()), Line: g.row.Lines + 1}
 	}
 	wantSegment, wantIndex := g.place(st, g.row.Rolls[st])
@@ -69,21 +70,73 @@ func (h *House) Draw(ctx context.Context, p Principal, match string, number, seg
 		}
 		return DrawAnswer{}, refuse(AwaitingLink, "segment %d is not dealt yet: a player's link is missing", segment)
 	}
-	roll, err := t.newDraw(ctx, g, s, st, index)
+	if t.open.Mode == commitment.Live && (g.row.Throw[0] == nil || g.row.Throw[1] == nil) {
+		return DrawAnswer{}, refuse(AwaitingLink, "throw %d needs a link of both players", g.throws()+1)
+	}
+	roll, dice, err := t.newDraw(ctx, g, s, st, index)
 	if err != nil {
 		return DrawAnswer{}, err
 	}
-	a, err := t.drawAnswer(ctx, s, roll)
-	a.Head, a.Due = replay.Head(g.row.Head).String(), g.state.Due().String()
+	a, err := t.drawAnswer(ctx, s, roll, dice)
+	a.Head, a.Due = replay.Head(g.row.Head).String(), g.due()
 	return a, err
 }
 
 // newDraw is the roll that nobody has seen yet.
-func (t *table) newDraw(ctx context.Context, g *game, s *segment, st commitment.Stream, index int) (store.Roll, error) {
+func (t *table) newDraw(ctx context.Context, g *game, s *segment, st commitment.Stream, index int) (store.Roll, commitment.Dice, error) {
 	if err := t.rebuild(s); err != nil {
-		return store.Roll{}, err
+		return store.Roll{}, commitment.Dice{}, err
 	}
+	row, key := g.row, s.sequence.Key(st, index)
 	dice := s.sequence.Dice(st, index)
+	var links *[2]commitment.Hash
+	if s.mode == commitment.Live {
+		links = &[2]commitment.Hash{commitment.Hash(row.Throw[0]), commitment.Hash(row.Throw[1])}
+		dice = commitment.LiveDice(key, links[0], links[1])
+		row.Throw = [2][]byte{}
+	}
+	receipt := commitment.Receipt{
+		Match: t.id, Game: row.Number, Segment: s.row.Segment, Sequence: s.row.Sequence,
+		Stream: st, Index: index, Dice: dice, Links: links, Key: key,
+		Previous: linkOf(row.Receipt), RecordLines: row.Lines, RecordHead: row.Head, Time: t.house.now(),
+	}
+	signed, err := t.signReceipt(receipt)
+	if err != nil {
+		return store.Roll{}, dice, err
+	}
+	hash := receipt.Hash()
+	roll := store.Roll{Match: t.id, Game: row.Number, Segment: s.row.Segment, Stream: st.String(), Index: index,
+		Ordinal: g.throws(), Receipt: signed}
+	row.Rolls[st]++
+	row.Receipt = hash[:]
+	state, line := g.state, ""
+	if g.refereed {
+		if state, line, err = t.rolled(g, st, dice); err != nil {
+			return store.Roll{}, dice, err
+		}
+		row.Lines++
+		row.Head = replay.Head(row.Head).Next(line)
+		roll.Line = row.Lines
+	}
+	err = t.update(ctx, func(tx store.Tx) error {
+		if err := tx.ReplaceGame(row); err != nil {
+			return fmt.Errorf("replace game: %w", err)
+		}
+		if err := tx.AddRoll(roll); err != nil || !g.refereed {
+			return err
+		}
+		return tx.AddEvents(t.id, row.Number, roll.Line, []string{line})
+	})
+	if err != nil {
+		return store.Roll{}, dice, err
+	}
+	row.Version++
+	g.row, g.state = row, state
+	return roll, dice, nil
+}
+
+// rolled is the state after a throw, and its record line.
+func (t *table) rolled(g *game, st commitment.Stream, dice commitment.Dice) (replay.State, string, error) {
 	event := replay.Event{Kind: replay.Opening, Dice: rules.Dice{A: dice.D1, B: dice.D2}}
 	switch st {
 	case commitment.StreamA:
@@ -93,42 +146,9 @@ func (t *table) newDraw(ctx context.Context, g *game, s *segment, st commitment.
 	}
 	state, err := g.state.Apply(&t.gen, event)
 	if err != nil {
-		return store.Roll{}, fmt.Errorf("apply %s: %w", event, err)
+		return state, "", fmt.Errorf("apply %s: %w", event, err)
 	}
-	line := event.String()
-
-	row := g.row
-	receipt := commitment.Receipt{
-		Match: t.id, Game: row.Number, Segment: s.row.Segment, Sequence: s.row.Sequence,
-		Stream: st, Index: index, Dice: dice, Key: s.sequence.Key(st, index),
-		Previous: linkOf(row.Receipt), RecordLines: row.Lines, RecordHead: row.Head, Time: t.house.now(),
-	}
-	signed, err := receipt.Sign(t.house.receipts)
-	if err != nil {
-		return store.Roll{}, fmt.Errorf("sign receipt: %w", err)
-	}
-	hash := receipt.Hash()
-	roll := store.Roll{Match: t.id, Game: row.Number, Segment: s.row.Segment, Stream: st.String(), Index: index,
-		Ordinal: row.Rolls[0] + row.Rolls[1] + row.Rolls[2], Line: row.Lines + 1, Receipt: signed}
-	row.Rolls[st]++
-	row.Receipt = hash[:]
-	row.Lines++
-	row.Head = replay.Head(row.Head).Next(line)
-	err = t.update(ctx, func(tx store.Tx) error {
-		if err := tx.ReplaceGame(row); err != nil {
-			return fmt.Errorf("replace game: %w", err)
-		}
-		if err := tx.AddRoll(roll); err != nil {
-			return fmt.Errorf("add roll: %w", err)
-		}
-		return tx.AddEvents(t.id, row.Number, roll.Line, []string{line})
-	})
-	if err != nil {
-		return store.Roll{}, err
-	}
-	row.Version++
-	g.row, g.state = row, state
-	return roll, nil
+	return state, event.String(), nil
 }
 
 // rebuild has the dealt dice of a segment in memory.
@@ -168,31 +188,39 @@ func (t *table) repeatDraw(ctx context.Context, g *game, segment int, st commitm
 	if err := t.rebuild(s); err != nil {
 		return DrawAnswer{}, err
 	}
-	a, err := t.drawAnswer(ctx, s, roll)
+	receipt, err := commitment.OpenReceipt(roll.Receipt, t.open.ReceiptKey)
+	if err != nil {
+		return DrawAnswer{}, fmt.Errorf("read receipt: %w", err)
+	}
+	a, err := t.drawAnswer(ctx, s, roll, receipt.Dice)
 	if err != nil {
 		return DrawAnswer{}, err
+	}
+	if !g.refereed {
+		a.Head, a.Due = g.header.Head().String(), dueRecord
+		return a, nil
 	}
 	a.Head, a.Due, err = t.after(g, lines[:roll.Line])
 	return a, err
 }
 
-func (t *table) drawAnswer(ctx context.Context, s *segment, roll store.Roll) (DrawAnswer, error) {
+func (t *table) drawAnswer(ctx context.Context, s *segment, roll store.Roll, dice commitment.Dice) (DrawAnswer, error) {
 	st, err := commitment.ParseStream(roll.Stream)
 	if err != nil {
 		return DrawAnswer{}, err
 	}
 	if s.proof == nil {
-		pub, err := t.house.published(ctx, 0, t.row.Open, s.row.Assign, s.row.Deal)
+		pub, err := t.house.published(ctx, 0, s.commit, t.row.Open, s.row.Assign, s.row.Deal)
 		if err != nil {
 			return DrawAnswer{}, err
 		}
-		s.proof = &dealProof{open: pub.Statements[0], assign: pub.Statements[1], deal: pub.Statements[2], checkpoint: pub.Checkpoint}
+		s.proof = &dealProof{commit: pub.Statements[0], open: pub.Statements[1], assign: pub.Statements[2], deal: pub.Statements[3], checkpoint: pub.Checkpoint}
 	}
 	o := s.sequence.Open(st, roll.Index)
 	return DrawAnswer{
-		Dice: [2]int{int(o.Dice.D1), int(o.Dice.D2)}, Receipt: roll.Receipt,
+		Dice: [2]int{int(dice.D1), int(dice.D2)}, Receipt: roll.Receipt,
 		Segment: roll.Segment, Stream: roll.Stream, Index: roll.Index, Key: o.Key, Path: o.Path,
-		Open: s.proof.open, Assign: s.proof.assign, Deal: s.proof.deal, Checkpoint: s.proof.checkpoint,
+		Commit: s.proof.commit, Open: s.proof.open, Assign: s.proof.assign, Deal: s.proof.deal, Checkpoint: s.proof.checkpoint,
 		Line: roll.Line,
 	}, nil
 }

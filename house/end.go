@@ -5,24 +5,36 @@ import (
 	"fmt"
 
 	"fairdice/commitment"
+	"fairdice/replay"
 	"fairdice/store"
 )
 
-// CloseGame ends a game whose record has its end line, and reveals its
-// secrets; in the same transaction it finishes a match that is decided.
-func (h *House) CloseGame(ctx context.Context, p Principal, match string, number int, since int64) (CloseAnswer, error) {
+// CloseGame ends a game and reveals its secrets; in the same transaction it
+// finishes a match that is decided. A refereed game must have the end line in its record, and
+// brings no lines here; a dice-only game brings all its lines.
+func (h *House) CloseGame(ctx context.Context, p Principal, match string, number int, lines []string, since int64) (CloseAnswer, error) {
 	t, g, err := h.ending(ctx, p, match, number)
 	if err != nil {
 		return CloseAnswer{}, err
 	}
 	defer t.unlock()
-	switch g.row.State {
-	case store.Aborted:
+	if g.refereed != (len(lines) == 0) {
+		if g.refereed {
+			return CloseAnswer{}, refuse(Malformed, "the record of a refereed game is kept here; a close brings no lines")
+		}
+		return CloseAnswer{}, refuse(Malformed, "the close of a dice-only game brings the lines of its record")
+	}
+	switch {
+	case g.row.State == store.Aborted:
 		return CloseAnswer{}, refuse(GameEnded, "game %d was aborted", number)
-	case store.Playing:
+	case !g.refereed:
+		if err := t.closeUpload(ctx, g, lines); err != nil {
+			return CloseAnswer{}, err
+		}
+	case g.row.State == store.Playing:
 		return CloseAnswer{}, refuse(NotDue, "the record of game %d has no end line yet; what is due: %s", number, g.due())
-	case store.Over:
-		if err := t.close(ctx, g); err != nil {
+	case g.row.State == store.Over:
+		if err := t.close(ctx, g, g.row, g.state.Result(), nil); err != nil {
 			return CloseAnswer{}, err
 		}
 	}
@@ -68,13 +80,14 @@ func (h *House) ending(ctx context.Context, p Principal, match string, number in
 	return t, g, nil
 }
 
-func (t *table) close(ctx context.Context, g *game) error {
-	result := g.state.Result()
+// close publishes the close of a game with the state row and that result, and
+// stores the lines that came with it.
+func (t *table) close(ctx context.Context, g *game, row store.Game, result replay.Result, lines []string) error {
 	series, err := t.series.Add(result)
 	if err != nil {
 		return fmt.Errorf("count game %d: %w", g.row.Number, err)
 	}
-	row, match := g.row, t.row
+	match := t.row
 	row.State = store.Closed
 	match.Score = series.Score()
 	err = t.update(ctx, func(tx store.Tx) error {
@@ -102,6 +115,11 @@ func (t *table) close(ctx context.Context, g *game) error {
 		}
 		if err := tx.ReplaceGame(row); err != nil {
 			return fmt.Errorf("replace game: %w", err)
+		}
+		if len(lines) > 0 {
+			if err := tx.AddEvents(t.id, row.Number, 1, lines); err != nil {
+				return err
+			}
 		}
 		return tx.ReplaceMatch(match)
 	})
@@ -185,7 +203,7 @@ func (t *table) abort(ctx context.Context, g *game, by, reason string) error {
 		Receipt: linkOf(row.Receipt), RecordLines: row.Lines, RecordHead: row.Head,
 	}
 	if s := g.last(); !s.dealt() {
-		abort.LinkA, abort.LinkB = linkOf(s.row.Links[0]), linkOf(s.row.Links[1])
+		abort.LinkA, abort.LinkB, abort.Signature = linkOf(s.row.Links[0]), linkOf(s.row.Links[1]), s.row.Signature
 	}
 	err = t.update(ctx, func(tx store.Tx) error {
 		w, err := t.house.lockLog(tx)

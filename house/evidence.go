@@ -2,6 +2,7 @@ package house
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -89,7 +90,7 @@ func (h *House) Evidence(ctx context.Context, match string) (Evidence, error) {
 		}
 		ev.Games = append(ev.Games, ge)
 		indexes = append(indexes, of...)
-		if t.hasAnchor() {
+		if t.hasAnchor() || t.open.Beacon {
 			for _, s := range g.segments {
 				cuts = append(cuts, s.row.Assign)
 			}
@@ -102,29 +103,87 @@ func (h *House) Evidence(ctx context.Context, match string) (Evidence, error) {
 		indexes = append(indexes, t.row.Finish)
 	}
 	slices.Sort(indexes)
-	pub, err := h.published(ctx, 0, indexes...)
-	if err != nil {
+	size := indexes[len(indexes)-1] + 1
+	if err := h.signer.await(ctx, size); err != nil {
 		return ev, err
 	}
-	ev.Checkpoint, ev.Statements = pub.Checkpoint, pub.Statements
-	err = h.store.View(ctx, func(r store.Reader) (err error) {
-		ev.Earlier, err = earlier(r, indexes[len(indexes)-1]+1, cuts)
+	// Without the witnesses a bundle still proves everything but that others
+	// have seen the same log, so they are waited for only so long.
+	if h.cosigner != nil {
+		h.cosigner.await(ctx, size)
+	}
+	err = h.store.View(ctx, func(r store.Reader) error {
+		final, err := bestCheckpoint(r, size)
+		if err != nil {
+			return err
+		}
+		ev.Checkpoint = noteOf(final)
+		for _, i := range indexes {
+			s, err := prove(r, final.Size, i)
+			if err != nil {
+				return err
+			}
+			ev.Statements = append(ev.Statements, s)
+		}
+		if t.open.Mode == commitment.Real {
+			if ev.Archives, err = t.archives(r, ev.Games); err != nil {
+				return err
+			}
+		}
+		ev.Earlier, err = earlier(r, final, cuts)
 		return err
 	})
 	return ev, err
 }
 
-func earlier(r store.Reader, size int64, assigns []int64) ([]EarlierCheckpoint, error) {
-	final, err := r.Checkpoint(size)
-	if err != nil {
-		return nil, fmt.Errorf("read checkpoint: %w", err)
+// bestCheckpoint is the smallest one of at least size that witnesses have
+// cosigned, or else that the log has signed.
+func bestCheckpoint(r store.Reader, size int64) (store.Checkpoint, error) {
+	c, err := r.Cosigned(size)
+	if errors.Is(err, store.ErrNotFound) {
+		c, err = r.Checkpoint(size)
 	}
+	if err != nil {
+		return c, fmt.Errorf("read checkpoint: %w", err)
+	}
+	return c, nil
+}
+
+func noteOf(c store.Checkpoint) string {
+	if c.Cosigned != "" {
+		return c.Cosigned
+	}
+	return c.Note
+}
+
+// archives are the files of the sequences of the games, in their order.
+func (t *table) archives(r store.Reader, games []GameEvidence) ([]string, error) {
+	list := []string{}
+	for _, g := range games {
+		segments, err := r.Segments(t.id, g.Game)
+		if err != nil {
+			return nil, fmt.Errorf("read segments: %w", err)
+		}
+		for _, s := range segments {
+			a, err := t.house.archiveOf(r, s.Sequence)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, string(a.Text()))
+		}
+	}
+	return list, nil
+}
+
+func earlier(r store.Reader, final store.Checkpoint, assigns []int64) ([]EarlierCheckpoint, error) {
 	var list []EarlierCheckpoint
 	var last int64
 	for _, i := range assigns {
-		c, err := r.Checkpoint(i + 1)
+		// Level L1 needs one that witnesses have cosigned in time; without
+		// witnesses the first one shows best that the assign came before the links.
+		c, err := bestCheckpoint(r, i+1)
 		if err != nil {
-			return nil, fmt.Errorf("read checkpoint: %w", err)
+			return nil, err
 		}
 		if c.Size == last || c.Size >= final.Size {
 			continue
@@ -134,7 +193,7 @@ func earlier(r store.Reader, size int64, assigns []int64) ([]EarlierCheckpoint, 
 		if err != nil {
 			return nil, fmt.Errorf("prove consistency: %w", err)
 		}
-		list = append(list, EarlierCheckpoint{Checkpoint: c.Note, Consistency: proof})
+		list = append(list, EarlierCheckpoint{Checkpoint: noteOf(c), Consistency: proof})
 	}
 	return list, nil
 }

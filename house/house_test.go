@@ -84,7 +84,7 @@ func newBench(t testing.TB, change ...func(*house.Config)) *bench {
 	if err := b.AddTenant(b.ctx(), "default"); err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range b.Modes() {
+	for _, m := range house.Sealable() {
 		if err := b.TopUp(b.ctx(), "default", m, 4); err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ type player struct {
 
 func newPlayer(t testing.TB, seat string) *player {
 	t.Helper()
-	c, err := commitment.NewChain(rand.NewChaCha8([32]byte([]byte(fmt.Sprintf("%-32s", uuid.NewString())[:32]))), 64)
+	c, err := commitment.NewChain(rand.NewChaCha8([32]byte([]byte(fmt.Sprintf("%-32s", uuid.NewString())[:32]))), 1024)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,9 +258,11 @@ func (m *match) step(game int) bool {
 		if due == nil || due.Stream != stream {
 			m.t.Fatalf("draw due is %v, want stream %s", due, stream)
 		}
+		m.throwLinks(game, due)
 		a, err := m.Draw(m.ctx(), m.p, m.id, game, due.Segment, stream, due.Index)
 		if house.CodeOf(err) == house.AwaitingLink {
 			m.links(game, due.Segment)
+			m.throwLinks(game, due)
 			a, err = m.Draw(m.ctx(), m.p, m.id, game, due.Segment, stream, due.Index)
 		}
 		if err != nil {
@@ -297,6 +299,27 @@ func (m *match) step(game int) bool {
 	return true
 }
 
+// throwLinks releases both links for a throw of mode live, the seat on roll first.
+func (m *match) throwLinks(game int, due *house.DrawDue) {
+	m.t.Helper()
+	view, err := m.Match(m.ctx(), m.id)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if view.Mode != "live" || view.Games[game-1].Segments < due.Segment || view.Games[game-1].Due == "deal" {
+		return
+	}
+	order := []*player{m.a, m.b}
+	if due.Stream == "b" {
+		order = []*player{m.b, m.a}
+	}
+	for _, p := range order {
+		if _, err := m.PutThrow(m.ctx(), m.id, game, due.Segment, p.seat, due.Throw, p.next(m.t)); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+}
+
 func (m *match) apply(line string) {
 	m.t.Helper()
 	e, err := replay.ParseEvent(line)
@@ -315,7 +338,7 @@ func (m *match) play(n int) house.CloseAnswer {
 	m.begin(n)
 	for m.step(n) {
 	}
-	a, err := m.CloseGame(m.ctx(), m.p, m.id, n, 0)
+	a, err := m.CloseGame(m.ctx(), m.p, m.id, n, nil, 0)
 	if err != nil {
 		m.t.Fatal(err)
 	}

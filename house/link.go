@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairdice/commitment"
+	"fairdice/internal/beacon"
 	"fairdice/store"
 )
 
@@ -46,6 +47,9 @@ func (h *House) PutLink(ctx context.Context, match string, number, segment int, 
 		return LinkAnswer{}, refuse(OtherContent, "seat %s has released another link for this segment", seat)
 	}
 	a := LinkAnswer{Match: match, Game: number, Segment: segment, Seat: seat, State: "awaiting-links"}
+	if t.open.Beacon {
+		a.State = "awaiting-beacon"
+	}
 	if s.dealt() && int(s.row.Last) == i+1 {
 		a.State = "dealt"
 		pub, err := h.published(ctx, since, s.row.Deal)
@@ -61,9 +65,9 @@ func (t *table) takeLink(ctx context.Context, g *game, s *segment, i int, link c
 	switch {
 	case g.row.End >= 0 || g.state.Decided():
 		return refuse(GameEnded, "game %d has ended", g.row.Number)
-	case t.house.signer.size() <= s.row.Assign:
+	case !t.house.public(s.row):
 		// A link released before its assign is public could be used against the player.
-		return &Error{Code: NotPublic, Message: "no signed checkpoint contains the assign of this segment yet", RetryAfter: retryPublic}
+		return &Error{Code: NotPublic, Message: "no checkpoint that is signed, and cosigned where it must be, contains the assign of this segment yet", RetryAfter: retryPublic}
 	case commitment.LinkHash(link) != t.row.Tip[i]:
 		return refuse(WrongLink, "the link does not continue the chain of seat %c: its hash is not the last released link", 'a'+i)
 	}
@@ -101,8 +105,22 @@ func (t *table) takeLink(ctx context.Context, g *game, s *segment, i int, link c
 	return nil
 }
 
-// complete reports whether every player who takes part has released his link.
+// public reports whether links may be taken for a segment: a signed checkpoint
+// contains its assign, and in a beacon match with witnesses a cosigned one
+// does, unless the round is public anyway.
+func (h *House) public(row store.Segment) bool {
+	if h.signer.size() <= row.Assign {
+		return false
+	}
+	return row.Round == 0 || h.cosigner == nil || h.cosigner.cosigned() > row.Assign || !h.now().Before(beacon.Time(row.Round))
+}
+
+// complete reports whether everything the cut needs is here: the link of every
+// player who takes part, and the beacon's signature.
 func (t *table) complete(row store.Segment) bool {
+	if row.Round != 0 && row.Signature == nil {
+		return false
+	}
 	for i := range row.Links {
 		if t.anchor(i) != nil && row.Links[i] == nil {
 			return false

@@ -64,36 +64,59 @@ func (m MasterKey) derive(info string) []byte {
 	return key
 }
 
-// aead has one key per sequence, so a nonce can never meet its like under one key.
-func (m MasterKey) aead(sequence string) (cipher.AEAD, error) {
-	block, err := aes.NewCipher(m.derive("fairdice/v1 seal " + sequence))
+// aead has one key per purpose and sequence, so a nonce can never meet its
+// like under one key.
+func (m MasterKey) aead(purpose, sequence string) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(m.derive("fairdice/v1 " + purpose + " " + sequence))
 	if err != nil {
 		return nil, err
 	}
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
+const (
+	forSecret  = "seal"
+	forArchive = "archive"
+)
+
+func (m MasterKey) encrypt(purpose string, plain []byte, sequence string) ([]byte, error) {
+	aead, err := m.aead(purpose, sequence)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", purpose, sequence, err)
+	}
+	return aead.Seal(nil, nil, plain, []byte(sequence)), nil
+}
+
+func (m MasterKey) decrypt(purpose string, sealed []byte, sequence string) ([]byte, error) {
+	aead, err := m.aead(purpose, sequence)
+	if err != nil {
+		return nil, fmt.Errorf("open %s of %s: %w", purpose, sequence, err)
+	}
+	plain, err := aead.Open(nil, nil, sealed, []byte(sequence))
+	if err != nil {
+		return nil, fmt.Errorf("open %s of %s: wrong master key or damaged database: %w", purpose, sequence, err)
+	}
+	return plain, nil
+}
+
 // seal encrypts a secret for the store (PROTOCOL.md §2: AEAD, the sequence id
 // as associated data).
 func (m MasterKey) seal(s commitment.Secret, sequence string) ([]byte, error) {
-	aead, err := m.aead(sequence)
-	if err != nil {
-		return nil, fmt.Errorf("seal secret of %s: %w", sequence, err)
-	}
-	return aead.Seal(nil, nil, s[:], []byte(sequence)), nil
+	return m.encrypt(forSecret, s[:], sequence)
+}
+
+// openArchive decrypts an archive file sealed by encrypt(forArchive, …).
+func (m MasterKey) openArchive(sealed []byte, sequence string) ([]byte, error) {
+	return m.decrypt(forArchive, sealed, sequence)
 }
 
 // open is the inverse of seal. It fails under another master key, for another
 // sequence, and for a blob that was changed.
 func (m MasterKey) open(sealed []byte, sequence string) (commitment.Secret, error) {
 	var s commitment.Secret
-	aead, err := m.aead(sequence)
+	plain, err := m.decrypt(forSecret, sealed, sequence)
 	if err != nil {
-		return s, fmt.Errorf("open secret of %s: %w", sequence, err)
-	}
-	plain, err := aead.Open(nil, nil, sealed, []byte(sequence))
-	if err != nil {
-		return s, fmt.Errorf("open secret of %s: wrong master key or damaged database: %w", sequence, err)
+		return s, err
 	}
 	if len(plain) != len(s) {
 		return s, fmt.Errorf("open secret of %s: %d bytes, want %d", sequence, len(plain), len(s))

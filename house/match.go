@@ -84,11 +84,12 @@ func (h *House) check(p Principal, req OpenRequest) (commitment.Open, error) {
 	if err != nil {
 		return none, err
 	}
-	if req.Profile != commitment.Refereed.String() {
-		return none, refuse(Invalid, "profile %q is not offered by this service; use %q", req.Profile, commitment.Refereed)
+	profile, err := commitment.ParseProfile(req.Profile)
+	if err != nil {
+		return none, refuse(Invalid, "unknown profile %q; the profiles are %s and %s", req.Profile, commitment.Refereed, commitment.DiceOnly)
 	}
-	if req.Beacon {
-		return none, refuse(Invalid, "beacon matches are not offered by this service")
+	if req.Beacon && h.beacon == nil {
+		return none, refuse(Invalid, "this service has no beacon relay, so it offers no matches with a beacon")
 	}
 	for i, name := range []string{req.A, req.B} {
 		if !isToken(name) {
@@ -101,9 +102,12 @@ func (h *House) check(p Principal, req OpenRequest) (commitment.Open, error) {
 	if req.AnchorA != nil && req.AnchorB != nil && req.AnchorA.Hash == req.AnchorB.Hash {
 		return none, refuse(Invalid, "the two anchors are the same")
 	}
+	if mode == commitment.Live && (req.AnchorA == nil || req.AnchorB == nil || profile != commitment.Refereed) {
+		return none, refuse(Invalid, "mode %s needs an anchor of each player and the profile %s", mode, commitment.Refereed)
+	}
 	return commitment.Open{
 		Log: h.origin, Match: req.Match, Tenant: p.Tenant, Variant: v.ID,
-		RulesVersion: rules.Version, RulesHash: v.Hash(), Mode: mode, Profile: commitment.Refereed,
+		RulesVersion: rules.Version, RulesHash: v.Hash(), Mode: mode, Profile: profile, Beacon: req.Beacon,
 		Options: o.String(), A: req.A, B: req.B, AnchorA: req.AnchorA, AnchorB: req.AnchorB,
 		ReceiptKey: h.receiptKey,
 	}, nil
@@ -159,9 +163,14 @@ func (t *table) assignAnswer(ctx context.Context, g *game, n int, since int64) (
 	if err != nil {
 		return GameAnswer{}, err
 	}
-	a := GameAnswer{Match: t.id, Game: g.row.Number, Segment: n, State: "awaiting-links"}
+	a := GameAnswer{Match: t.id, Game: g.row.Number, Segment: n}
 	indexes := []int64{s.row.Assign}
-	if !t.hasAnchor() {
+	switch {
+	case t.hasAnchor():
+		a.State = "awaiting-links"
+	case t.open.Beacon:
+		a.State = "awaiting-beacon"
+	default:
 		a.State = "dealt"
 		indexes = append(indexes, s.row.Deal)
 	}
@@ -261,7 +270,12 @@ func (t *table) assign(tx store.Tx, w *writer, game, n int) (segment, error) {
 		return segment{}, fmt.Errorf("find free sequence: %w", err)
 	}
 	row := store.Segment{Match: t.id, Game: game, Segment: n, Sequence: q.ID, Deal: -1}
-	row.Assign, err = w.append(commitment.Assign{Match: t.id, Game: game, Segment: n, Sequence: q.ID, Number: q.Number, Time: w.at})
+	assign := commitment.Assign{Match: t.id, Game: game, Segment: n, Sequence: q.ID, Number: q.Number, Time: w.at}
+	if t.open.Beacon {
+		row.Round = roundFor(w.at)
+		assign.Round = &row.Round
+	}
+	row.Assign, err = w.append(assign)
 	if err != nil {
 		return segment{}, err
 	}
@@ -269,8 +283,8 @@ func (t *table) assign(tx store.Tx, w *writer, game, n int) (segment, error) {
 	if err := tx.ReplaceSequence(q, store.Free); err != nil {
 		return segment{}, fmt.Errorf("assign sequence: %w", err)
 	}
-	seg, err := newSegment(row, q)
-	if err != nil || t.hasAnchor() {
+	seg, err := t.newSegment(tx, row, q)
+	if err != nil || !t.complete(row) {
 		return seg, err
 	}
 	return seg, t.deal(w, &seg)
@@ -280,7 +294,7 @@ func (t *table) assign(tx store.Tx, w *writer, game, n int) (segment, error) {
 // only seg, the caller stores it.
 func (t *table) deal(w *writer, seg *segment) error {
 	a, b := linkOf(seg.row.Links[0]), linkOf(seg.row.Links[1])
-	cut := commitment.NewCut(t.id, seg.row.Game, seg.row.Segment, a, b, nil)
+	cut := commitment.NewCut(t.id, seg.row.Game, seg.row.Segment, a, b, seg.row.Signature)
 	seq, err := t.build(seg, cut)
 	if err != nil {
 		return err
@@ -288,7 +302,7 @@ func (t *table) deal(w *writer, seg *segment) error {
 	seg.sequence, seg.row.Cut, seg.row.Root = seq, string(cut), seq.Root()
 	seg.row.Deal, err = w.append(commitment.Deal{
 		Match: t.id, Game: seg.row.Game, Segment: seg.row.Segment, Sequence: seg.row.Sequence,
-		LinkA: a, LinkB: b, Cut: cut, Root: seq.Root(), Time: w.at,
+		LinkA: a, LinkB: b, Signature: seg.row.Signature, Cut: cut, Root: seq.Root(), Time: w.at,
 	})
 	return err
 }
@@ -299,7 +313,7 @@ func (t *table) build(seg *segment, cut commitment.Cut) (*commitment.Sequence, e
 	if err != nil {
 		return nil, err
 	}
-	seq, err := commitment.Build(secret, seg.row.Sequence, seg.mode, seg.lengths, cut, nil)
+	seq, err := commitment.Build(secret, seg.row.Sequence, seg.mode, seg.lengths, cut, seg.archive)
 	if err != nil {
 		return nil, fmt.Errorf("build sequence %s: %w", seg.row.Sequence, err)
 	}
@@ -317,6 +331,9 @@ func linkOf(b []byte) *commitment.Hash {
 // afterAssign looks after the pool without making the caller wait.
 func (h *House) afterAssign(tenant, mode string) {
 	h.signer.poke()
+	if h.beacon != nil {
+		h.pokeBeacon()
+	}
 	h.refillIfLow(tenant, mode)
 }
 

@@ -81,6 +81,18 @@ func (b *bench) checkEvidence(m *match, games int) {
 			}
 		}
 	}
+	archives := map[string]*commitment.Archive{}
+	for _, text := range ev.Archives {
+		a, err := commitment.ParseArchive([]byte(text))
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		for id, c := range commits {
+			if c.Archive != nil && *c.Archive == a.Hash() {
+				archives[id] = a
+			}
+		}
+	}
 	for _, e := range ev.Earlier {
 		old, err := translog.OpenCheckpoint(e.Checkpoint, b.config.LogVerifier)
 		if err != nil {
@@ -107,15 +119,23 @@ func (b *bench) checkEvidence(m *match, games int) {
 			previous = &h
 			deal := deals[[2]int{g.Game, r.Segment}]
 			commit := commits[deal.Sequence]
-			o := commitment.Opening{Stream: r.Stream, Index: r.Index, Dice: r.Dice, Key: g.Openings[i].Key, Path: g.Openings[i].Path}
+			leaf := r.Dice
+			if commit.Mode == commitment.Live {
+				leaf = commitment.Dice{} // dice are in no leaf before they are thrown
+			}
+			o := commitment.Opening{Stream: r.Stream, Index: r.Index, Dice: leaf, Key: g.Openings[i].Key, Path: g.Openings[i].Path}
 			if err := o.Verify(deal.Root, commit.Rolls); err != nil {
 				b.t.Errorf("game %d roll %d: %v", g.Game, i, err)
 			}
-			seq, err := commitment.Build(secrets[deal.Sequence], deal.Sequence, commit.Mode, commit.Rolls, deal.Cut, nil)
+			seq, err := commitment.Build(secrets[deal.Sequence], deal.Sequence, commit.Mode, commit.Rolls, deal.Cut, archives[deal.Sequence])
 			if err != nil {
 				b.t.Fatal(err)
 			}
-			if seq.Root() != deal.Root || seq.Dice(r.Stream, r.Index) != r.Dice {
+			dice := seq.Dice(r.Stream, r.Index)
+			if commit.Mode == commitment.Live {
+				dice = commitment.LiveDice(seq.Key(r.Stream, r.Index), r.Links[0], r.Links[1])
+			}
+			if seq.Root() != deal.Root || dice != r.Dice {
 				b.t.Errorf("game %d roll %d: the secret gives other dice", g.Game, i)
 			}
 			if i > 3 { // building is the slow part; the roots are the same for all rolls
@@ -173,7 +193,7 @@ func TestSameAnswerForEver(t *testing.T) {
 			repeat("after a restart in the middle")
 		}
 	}
-	keep("close", func() (any, error) { return b.CloseGame(ctx, b.p, m.id, 1, 0) })
+	keep("close", func() (any, error) { return b.CloseGame(ctx, b.p, m.id, 1, nil, 0) })
 	keep("evidence", func() (any, error) { return b.Evidence(ctx, m.id) })
 	size := b.logSize()
 	repeat("at the end")

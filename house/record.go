@@ -107,6 +107,9 @@ func (t *table) appendLines(ctx context.Context, g *game, events []replay.Event,
 	if g.row.End >= 0 {
 		return refuse(GameEnded, "game %d has ended", g.row.Number)
 	}
+	if !g.refereed {
+		return refuse(NotDue, "the record of a dice-only game is uploaded when it is closed")
+	}
 	row, st := g.row, g.state
 	if row.Lines+len(lines) > MaxLines {
 		return refuse(NotDue, "the record has %d lines; with these it would have more than %d", row.Lines, MaxLines)
@@ -143,15 +146,31 @@ func (t *table) appendLines(ctx context.Context, g *game, events []replay.Event,
 	return nil
 }
 
-// mayPost refuses the lines that only a draw writes, and a flag against a
-// player whose link the house holds.
+// mayPost refuses what the rules of the game do not know of: lines that only a
+// draw writes; a flag against a player whose link the house holds; a double
+// after its seat's link for the throw; and, while a segment is not dealt, anything but
+// a flag, because a game that ends otherwise must have all its deals.
 func (t *table) mayPost(g *game, e replay.Event, line int) error {
+	not := func(format string, args ...any) error {
+		return &Error{Code: NotDue, Message: fmt.Sprintf(format, args...), Line: line}
+	}
+	s := g.last()
 	switch e.Kind {
 	case replay.Opening, replay.Roll:
-		return &Error{Code: NotDue, Message: "a roll gets into the record by being drawn", Line: line}
+		return not("a roll gets into the record by being drawn")
 	case replay.Timeout:
-		if s := g.last(); !s.dealt() && s.row.Links[e.Seat] != nil {
-			return &Error{Code: NotDue, Message: "the player has released his link in time: " + e.Seat.String() + " cannot lose by timeout before the deal", Line: line}
+		if !s.dealt() && s.row.Links[e.Seat] != nil || g.row.Throw[e.Seat] != nil {
+			return not("seat %s has released the link that was due: it cannot lose by timeout for it", e.Seat)
+		}
+	case replay.End:
+	case replay.Double:
+		if g.row.Throw[e.Seat] != nil {
+			return not("seat %s has released its link for the throw, which was its refusal to double", e.Seat)
+		}
+		fallthrough
+	default:
+		if !s.dealt() {
+			return &Error{Code: AwaitingLink, Message: fmt.Sprintf("segment %d is not dealt yet", s.row.Segment), Line: line}
 		}
 	}
 	return nil

@@ -80,10 +80,10 @@ func TestRefusals(t *testing.T) {
 		code(t, link("c", va), house.Malformed)
 		second, _ := m.a.chain.Link(2)
 		code(t, link("a", second), house.WrongLink)
-		code(t, post(b.p, 1, "move A 13/7"), house.Illegal)
+		code(t, post(b.p, 1, "move A 13/7"), house.AwaitingLink)
 		_, err := b.NextGame(ctx, b.p, m.id, 2, 0)
 		code(t, err, house.NotDue)
-		_, err = b.CloseGame(ctx, b.p, m.id, 1, 0)
+		_, err = b.CloseGame(ctx, b.p, m.id, 1, nil, 0)
 		code(t, err, house.NotDue)
 		_, err = b.Abandon(ctx, b.p, m.id, 0)
 		code(t, err, house.NotDue)
@@ -141,7 +141,7 @@ func TestRefusals(t *testing.T) {
 		_, err := b.AbortGame(ctx, b.p, m.id, 1, "whim", 0)
 		code(t, err, house.NotDue)
 	})
-	if _, err := b.CloseGame(ctx, b.p, m.id, 1, 0); err != nil {
+	if _, err := b.CloseGame(ctx, b.p, m.id, 1, nil, 0); err != nil {
 		t.Fatal(err)
 	}
 	m.unchanged(func() {
@@ -152,7 +152,7 @@ func TestRefusals(t *testing.T) {
 		code(t, err, house.GameEnded)
 		_, err = b.Abandon(ctx, b.p, m.id, 0)
 		code(t, err, house.MatchEnded)
-		_, err = b.CloseGame(ctx, stranger, m.id, 1, 0)
+		_, err = b.CloseGame(ctx, stranger, m.id, 1, nil, 0)
 		code(t, err, house.NotFound)
 	})
 }
@@ -355,7 +355,7 @@ func TestSecretsAtRest(t *testing.T) {
 	b.start()
 	for m.step(1) {
 	}
-	a, err := b.CloseGame(b.ctx(), b.p, m.id, 1, 0)
+	a, err := b.CloseGame(b.ctx(), b.p, m.id, 1, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

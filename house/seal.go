@@ -16,42 +16,44 @@ const SealBatch = 64
 // MaxSealAhead is how far beyond the last sealed number one request may reach.
 const MaxSealAhead = 256
 
-// offered are the modes this house deals.
-func offered(m commitment.Mode) bool {
-	return m == commitment.Random || m == commitment.Balanced
+func parseMode(text string) (commitment.Mode, error) {
+	m, err := commitment.ParseMode(text)
+	if err != nil {
+		return m, refuse(Invalid, "unknown mode %q", text)
+	}
+	return m, nil
 }
 
-// Modes are the ids of the modes this house deals.
-func (h *House) Modes() []string {
+// sealable refuses the mode whose sequences cannot be made out of nothing.
+func sealable(m commitment.Mode) error {
+	if m == commitment.Real {
+		return refuse(Invalid, "sequences of mode %s are made of recorded throws: import some", m)
+	}
+	return nil
+}
+
+// Sealable are the ids of the modes whose sequences the house makes by itself: all but real.
+func Sealable() []string {
 	var ids []string
 	for _, m := range commitment.Modes() {
-		if offered(m) {
+		if sealable(m) == nil {
 			ids = append(ids, m.String())
 		}
 	}
 	return ids
 }
 
-func parseMode(text string) (commitment.Mode, error) {
-	m, err := commitment.ParseMode(text)
-	if err != nil {
-		return m, refuse(Invalid, "unknown mode %q", text)
-	}
-	if !offered(m) {
-		return m, refuse(Invalid, "mode %s is not offered by this service", m)
-	}
-	return m, nil
-}
-
 // sealed is a sequence made but not yet committed.
 type sealed struct {
-	row    store.Sequence
-	commit commitment.Commit
+	row     store.Sequence
+	commit  commitment.Commit
+	archive *store.Archive // mode real
 }
 
 // makeSequence draws a secret from the system and computes everything its
-// commit says; the number is given in the transaction.
-func (h *House) makeSequence(tenant string, mode commitment.Mode) (sealed, error) {
+// commit says; the number is given in the transaction. archive is nil but for
+// mode real.
+func (h *House) makeSequence(tenant string, mode commitment.Mode, archive *commitment.Archive) (sealed, error) {
 	id, err := h.newID()
 	if err != nil {
 		return sealed{}, err
@@ -60,7 +62,7 @@ func (h *House) makeSequence(tenant string, mode commitment.Mode) (sealed, error
 	if err != nil {
 		return sealed{}, fmt.Errorf("make secret: %w", err)
 	}
-	seq, err := commitment.Build(secret, id, mode, h.rolls, commitment.NoCut, nil)
+	seq, err := commitment.Build(secret, id, mode, h.rolls, commitment.NoCut, archive)
 	if err != nil {
 		return sealed{}, fmt.Errorf("build sequence: %w", err)
 	}
@@ -69,19 +71,29 @@ func (h *House) makeSequence(tenant string, mode commitment.Mode) (sealed, error
 		return sealed{}, err
 	}
 	hash, root := secret.Hash(), seq.Root()
-	return sealed{
+	made := sealed{
 		row: store.Sequence{ID: id, Tenant: tenant, Mode: mode.String(), Rolls: h.rolls, Sealed: blob,
 			SecretHash: hash, Root: root, State: store.Free},
 		commit: commitment.Commit{Log: h.origin, Tenant: tenant, Mode: mode, Sequence: id, Rolls: h.rolls,
 			SecretHash: hash, Root: root},
-	}, nil
+	}
+	if archive != nil {
+		blob, err := h.master.encrypt(forArchive, archive.Text(), id)
+		if err != nil {
+			return sealed{}, err
+		}
+		name := archive.Hash()
+		made.archive = &store.Archive{Hash: name, Sequence: id, Sealed: blob}
+		made.commit.Archive = &name
+	}
+	return made, nil
 }
 
 func (h *House) makeSequences(tenant string, mode commitment.Mode, n int) ([]sealed, error) {
 	made := make([]sealed, n)
 	for i := range made {
 		var err error
-		if made[i], err = h.makeSequence(tenant, mode); err != nil {
+		if made[i], err = h.makeSequence(tenant, mode, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -107,6 +119,11 @@ func (h *House) commit(tx store.Tx, made []sealed) error {
 		if err := tx.AddSequence(s.row); err != nil {
 			return fmt.Errorf("add sequence: %w", err)
 		}
+		if s.archive != nil {
+			if err := tx.AddArchive(*s.archive); err != nil {
+				return fmt.Errorf("add archive: %w", err)
+			}
+		}
 	}
 	return nil
 }
@@ -114,6 +131,9 @@ func (h *House) commit(tx store.Tx, made []sealed) error {
 // TopUp seals until the tenant has that many free sequences of the mode.
 func (h *House) TopUp(ctx context.Context, tenant, mode string, free int) error {
 	m, err := parseMode(mode)
+	if err == nil {
+		err = sealable(m)
+	}
 	if err != nil {
 		return err
 	}
@@ -164,6 +184,9 @@ func (h *House) refillIfLow(tenant, mode string) {
 
 // refill tops up in the background, one run per tenant and mode.
 func (h *House) refill(tenant, mode string) {
+	if mode == commitment.Real.String() {
+		return
+	}
 	key := tenant + "/" + mode
 	if _, running := h.topping.LoadOrStore(key, struct{}{}); running {
 		return
@@ -185,6 +208,9 @@ func (h *House) Seal(ctx context.Context, p Principal, mode string, number uint6
 		return SealAnswer{}, err
 	}
 	m, err := parseMode(mode)
+	if err == nil {
+		err = sealable(m)
+	}
 	if err != nil {
 		return SealAnswer{}, err
 	}

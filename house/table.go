@@ -40,6 +40,7 @@ type game struct {
 	header   replay.Header
 	state    replay.State
 	segments []segment
+	refereed bool
 }
 
 // segment is one sequence of a game.
@@ -48,6 +49,8 @@ type segment struct {
 	mode     commitment.Mode
 	lengths  commitment.Lengths
 	sealed   []byte
+	commit   int64                // log index
+	archive  *commitment.Archive  // mode real
 	sequence *commitment.Sequence // dealt dice, once they were needed
 	proof    *dealProof           // likewise
 }
@@ -56,8 +59,8 @@ func (s *segment) dealt() bool { return s.row.Deal >= 0 }
 
 // dealProof is the part of a draw's answer that is the same for all rolls of a segment.
 type dealProof struct {
-	open, assign, deal Statement
-	checkpoint         string
+	commit, open, assign, deal Statement
+	checkpoint                 string
 }
 
 func (t *table) unlock() { t.mu.Unlock() }
@@ -166,13 +169,13 @@ func (t *table) newGame(row store.Game) (*game, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &game{row: row, state: st, header: replay.Header{
+	return &game{row: row, state: st, refereed: t.refereed(), header: replay.Header{
 		Match: t.id, Game: row.Number, Variant: t.variant.ID, Options: t.options, Score: row.Score, Crawford: row.Crawford,
 	}}, nil
 }
 
-// readGame folds the record of a game. The record was checked when it was
-// written, so a line that is refused now means a damaged database.
+// readGame folds the record of a game. A refereed record was checked when it
+// was written, so a line that is refused now means a damaged database.
 func (t *table) readGame(r store.Reader, row store.Game) (*game, error) {
 	g, err := t.newGame(row)
 	if err != nil {
@@ -184,6 +187,10 @@ func (t *table) readGame(r store.Reader, row store.Game) (*game, error) {
 	}
 	head := g.header.Head()
 	for i, line := range lines {
+		head = head.Next(line)
+		if !g.refereed { // the platform's own record, taken as it is
+			continue
+		}
 		e, err := replay.ParseEvent(line)
 		if err == nil {
 			g.state, err = g.state.Apply(&t.gen, e)
@@ -191,7 +198,6 @@ func (t *table) readGame(r store.Reader, row store.Game) (*game, error) {
 		if err != nil {
 			return nil, fmt.Errorf("damaged record, line %d: %w", i+1, err)
 		}
-		head = head.Next(line)
 	}
 	if len(lines) != row.Lines || head != row.Head {
 		return nil, fmt.Errorf("damaged record: %d lines with head %s, expected %d with %x", len(lines), head, row.Lines, row.Head)
@@ -205,7 +211,7 @@ func (t *table) readGame(r store.Reader, row store.Game) (*game, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read sequence %s: %w", s.Sequence, err)
 		}
-		seg, err := newSegment(s, q)
+		seg, err := t.newSegment(r, s, q)
 		if err != nil {
 			return nil, err
 		}
@@ -214,13 +220,20 @@ func (t *table) readGame(r store.Reader, row store.Game) (*game, error) {
 	return g, nil
 }
 
-func newSegment(row store.Segment, q store.Sequence) (segment, error) {
+func (t *table) newSegment(r store.Reader, row store.Segment, q store.Sequence) (segment, error) {
 	mode, err := commitment.ParseMode(q.Mode)
 	if err != nil {
 		return segment{}, fmt.Errorf("read sequence %s: %w", q.ID, err)
 	}
-	return segment{row: row, mode: mode, lengths: q.Rolls, sealed: q.Sealed}, nil
+	s := segment{row: row, mode: mode, lengths: q.Rolls, sealed: q.Sealed, commit: q.Index}
+	if mode == commitment.Real {
+		s.archive, err = t.house.archiveOf(r, q.ID)
+	}
+	return s, err
 }
+
+// refereed reports whether the house keeps the record while the game is played.
+func (t *table) refereed() bool { return t.open.Profile == commitment.Refereed }
 
 // at is the game with that number: the current one, or an older one read again.
 func (t *table) at(ctx context.Context, number int) (*game, error) {
@@ -276,18 +289,27 @@ func (g *game) ordinal(st commitment.Stream, segment, index int) (int, bool) {
 	return n, true
 }
 
+// dueRecord is what is due in a dice-only game all the time: the house knows
+// nothing of it but its dice.
+const dueRecord = "record"
+
 func (g *game) due() string {
 	switch {
 	case g.row.State == store.Closed || g.row.State == store.Aborted:
 		return "done"
 	case len(g.segments) > 0 && !g.last().dealt() && !g.state.Decided():
-		return "links"
+		return "deal"
+	case !g.refereed:
+		return dueRecord
 	}
 	return g.state.Due().String()
 }
 
-// draw is the roll that is due, nil if none is.
+// draw is the roll that is due, nil if none is or if the house does not know.
 func (g *game) draw() *DrawDue {
+	if !g.refereed {
+		return nil
+	}
 	stream, ok := g.state.NextDraw()
 	if !ok || g.row.State != store.Playing {
 		return nil
@@ -297,8 +319,11 @@ func (g *game) draw() *DrawDue {
 		return nil
 	}
 	segment, index := g.place(st, g.row.Rolls[st])
-	return &DrawDue{Segment: segment, Stream: stream, Index: index}
+	return &DrawDue{Segment: segment, Stream: stream, Index: index, Throw: g.throws() + 1}
 }
+
+// throws is how many rolls of the game were drawn.
+func (g *game) throws() int { return g.row.Rolls[0] + g.row.Rolls[1] + g.row.Rolls[2] }
 
 func (g *game) recordText(lines []string) string {
 	var b strings.Builder

@@ -53,11 +53,16 @@ func (g *game) view() GameView {
 		v.State = "aborted"
 	default:
 		v.State = "playing"
-		if !g.last().dealt() {
+		switch s := g.last(); {
+		case !s.dealt() && s.row.Round != 0 && s.row.Signature == nil:
+			v.State = "awaiting-beacon"
+		case !s.dealt():
 			v.State = "awaiting-links"
 		}
 		v.Draw = g.draw()
+		v.Throw = [2]bool{g.row.Throw[0] != nil, g.row.Throw[1] != nil}
 	}
+	v.Round = g.last().row.Round
 	return v
 }
 

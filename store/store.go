@@ -81,6 +81,9 @@ type Reader interface {
 	// closed nor aborted, oldest first, at most limit: each must end within
 	// 72 hours (PROTOCOL.md §7).
 	Unended(before time.Time, limit int) ([]Game, error)
+	// AwaitingBeacon are segments that are not dealt, wait for a beacon's round and
+	// belong to games that have not ended, lowest round first, at most limit.
+	AwaitingBeacon(limit int) ([]Segment, error)
 	// Segments of a game in order.
 	Segments(match string, game int) ([]Segment, error)
 	Roll(match string, game, segment int, stream string, index int) (Roll, error)
@@ -100,6 +103,14 @@ type Reader interface {
 	// Checkpoint is the smallest signed one of at least size entries.
 	Checkpoint(size int64) (Checkpoint, error)
 	LatestCheckpoint() (Checkpoint, error)
+	// Cosigned is the smallest checkpoint of at least size entries that a
+	// quorum of witnesses has cosigned, LatestCosigned the largest.
+	Cosigned(size int64) (Checkpoint, error)
+	LatestCosigned() (Checkpoint, error)
+
+	// Archive is the file of recorded throws with that hash; ArchiveOf that of a sequence.
+	Archive(hash [32]byte) (Archive, error)
+	ArchiveOf(sequence string) (Archive, error)
 }
 
 // Tx reads its own writes.
@@ -137,9 +148,11 @@ type Tx interface {
 	AppendEntry(e Entry, hashes [][32]byte) error
 	// AddCheckpoint: one per size.
 	AddCheckpoint(Checkpoint) error
-	// ReplaceCheckpoint stores a note with more cosignatures for a size that
-	// has one; else ErrNotFound.
-	ReplaceCheckpoint(Checkpoint) error
+	// SetCosigned stores the note with its witnesses' lines for a size that has a
+	// checkpoint (else ErrNotFound), once (else ErrExists).
+	SetCosigned(size int64, note string) error
+	// AddArchive: hash and sequence are unique.
+	AddArchive(Archive) error
 }
 
 // Tenant is a platform.
@@ -233,7 +246,8 @@ type Game struct {
 	Head     [32]byte
 	Score    [2]int // before the game
 	Crawford bool
-	End      int64 // log index of the close or abort, -1 before
+	Throw    [2][]byte // mode live: links released for the next throw, nil before
+	End      int64     // log index of the close or abort, -1 before
 	Version  int64
 }
 
@@ -243,8 +257,10 @@ type Segment struct {
 	Game, Segment int
 	Sequence      string
 	Assign        int64     // log index
+	Round         uint64    // of the beacon, 0: none takes part
+	Signature     []byte    // of the round, nil before
 	Links         [2][]byte // released for this segment, nil before
-	Last          uint8     // whose link completed the deal: 1 A, 2 B, 0 none was needed
+	Last          uint8     // whose link completed the deal: 1 A, 2 B, 0 no link did
 	Deal          int64     // log index, -1 before
 	Root          [32]byte  // of the deal
 	Cut           string
@@ -276,6 +292,15 @@ type Entry struct {
 
 // Checkpoint is a signed tree head.
 type Checkpoint struct {
-	Size int64
-	Note string // signed note
+	Size     int64
+	Note     string // signed note as the log signed it
+	Cosigned string // the same with its witnesses' lines, empty before
+}
+
+// Archive is the file of recorded throws behind a sequence of mode real,
+// sealed like its secret until that is published.
+type Archive struct {
+	Hash     [32]byte
+	Sequence string
+	Sealed   []byte
 }

@@ -6,6 +6,7 @@ import (
 
 	"fairdice/client"
 	"fairdice/commitment"
+	"fairdice/internal/beacon"
 	"fairdice/translog"
 )
 
@@ -115,14 +116,10 @@ func isSelf(a *commitment.Anchor, own commitment.Hash) bool {
 // admit decides whether the next link may go to this segment, and returns the
 // state that says so.
 func (p *Player) admit(next state, e evidence, game, segment int) (state, error) {
-	open, err := p.checkOpen(e)
+	next, open, err := p.admitMatch(next, e)
 	if err != nil {
 		return next, err
 	}
-	if next.Open != "" && next.Open != open.hash {
-		return next, distrust("statements.refs", "the open is not the one seen before")
-	}
-	next.Open = open.hash
 	assign, err := e.assign(game, segment)
 	if err != nil {
 		return next, err
@@ -144,7 +141,7 @@ func (p *Player) admit(next state, e evidence, game, segment int) (state, error)
 	if err != nil {
 		return next, err
 	}
-	if next.find(game, segment) >= 0 {
+	if next.find(slot{game, segment, 0}) >= 0 {
 		return next, nil // the same link again
 	}
 	switch {
@@ -153,12 +150,28 @@ func (p *Player) admit(next state, e evidence, game, segment int) (state, error)
 	case slices.ContainsFunc(e.deals, func(d entry[commitment.Deal]) bool { return d.s.Game == game && d.s.Segment == segment }):
 		return next, distrust("deal.links", "game %d, segment %d was dealt without this player's link", game, segment)
 	}
+	return p.spend(next, released{Game: game, Segment: segment, Sequence: assign.s.Sequence, Assign: assign.hash, Rolls: commit.Rolls})
+}
+
+// admitMatch checks the open, and that it is still the one seen before.
+func (p *Player) admitMatch(next state, e evidence) (state, entry[commitment.Open], error) {
+	open, err := p.checkOpen(e)
+	if err != nil {
+		return next, open, err
+	}
+	if next.Open != "" && next.Open != open.hash {
+		return next, open, distrust("statements.refs", "the open is not the one seen before")
+	}
+	next.Open = open.hash
+	return next, open, nil
+}
+
+// spend gives the next link of the chain to r.
+func (p *Player) spend(next state, r released) (state, error) {
 	if len(next.Released) >= p.chain.Len() {
 		return next, fmt.Errorf("release link: %w", commitment.ErrSpent)
 	}
-	next.Released = append(slices.Clone(next.Released), released{
-		Game: game, Segment: segment, Sequence: assign.s.Sequence, Assign: assign.hash, Rolls: commit.Rolls,
-	})
+	next.Released = append(slices.Clone(next.Released), r)
 	return next, nil
 }
 
@@ -215,6 +228,9 @@ func (e evidence) checkAssign(open entry[commitment.Open], assign entry[commitme
 	if assign.s.Match != open.s.Match {
 		return commitment.Commit{}, distrust("statements.refs", "the assign is of match %s", assign.s.Match)
 	}
+	if err := checkRound(open.s, assign.s); err != nil {
+		return commitment.Commit{}, err
+	}
 	if assign.index <= open.index {
 		return commitment.Commit{}, distrust("log.order", "the assign %d is not behind the open %d", assign.index, open.index)
 	}
@@ -240,4 +256,19 @@ func (e evidence) checkAssign(open entry[commitment.Open], assign entry[commitme
 		return commitment.Commit{}, distrust("statements.refs", "commit, open and assign of sequence %s disagree on log, tenant, mode or number", c.s.Sequence)
 	}
 	return c.s, nil
+}
+
+// checkRound demands a round of the beacon exactly in a match with one, and
+// late enough that nobody knew it when the sequence was assigned.
+func checkRound(open commitment.Open, assign commitment.Assign) error {
+	if (assign.Round != nil) != open.Beacon {
+		return distrust("deal.beacon", "the open and the assign of game %d, segment %d do not agree on a beacon", assign.Game, assign.Segment)
+	}
+	if assign.Round == nil {
+		return nil
+	}
+	if err := beacon.CheckAssign(*assign.Round, assign.Time); err != nil {
+		return distrust("deal.beacon", "%v", err)
+	}
+	return nil
 }

@@ -82,20 +82,34 @@ func (p *Player) Spent() (links, of int) { return len(p.state.Released), p.chain
 // before the first: evidence to keep.
 func (p *Player) Checkpoint() string { return p.state.Checkpoint }
 
-// Join binds the chain to a match for good. Joining again with the same terms
-// changes nothing; another match needs another chain, because an anchor used
-// twice tells the house what the player will do.
+// Join binds the chain to a match for good; another match needs another chain,
+// because an anchor used twice tells the house what the player will do. Joining
+// again may say what was left open, and never changes what was said.
 func (p *Player) Join(t Terms) error {
-	switch {
-	case t.Match == "":
+	if t.Match == "" {
 		return fmt.Errorf("join match: the terms name no match")
-	case p.state.Terms == t:
-		return nil
-	case p.state.Terms.Match != "":
-		return fmt.Errorf("join match %s: this chain belongs to match %s on its own terms; make a new one", t.Match, p.state.Terms.Match)
 	}
 	next := p.state
-	next.Terms = t
+	for _, c := range []struct {
+		name   string
+		joined *string
+		given  string
+	}{
+		{"match", &next.Terms.Match, t.Match}, {"own token", &next.Terms.Token, t.Token}, {"opponent", &next.Terms.Opponent, t.Opponent},
+		{"tenant", &next.Terms.Tenant, t.Tenant}, {"variant", &next.Terms.Variant, t.Variant}, {"rules hash", &next.Terms.Rules, t.Rules},
+		{"mode", &next.Terms.Mode, t.Mode}, {"profile", &next.Terms.Profile, t.Profile}, {"options", &next.Terms.Options, t.Options},
+	} {
+		switch {
+		case c.given == "" || c.given == *c.joined:
+		case *c.joined == "":
+			*c.joined = c.given
+		default:
+			return fmt.Errorf("join match: the chain has joined with %s %q, not %q; make a new one for another match", c.name, *c.joined, c.given)
+		}
+	}
+	if next.Terms == p.state.Terms {
+		return nil
+	}
 	if err := next.save(p.file); err != nil {
 		return err
 	}
@@ -119,6 +133,14 @@ type Link struct {
 // gets the same link again. An error that is a *Distrust means that the house
 // is not to be believed; then no link leaves, whatever the reason.
 func (p *Player) Release(ctx context.Context, from Source, game, segment int) (Link, error) {
+	return p.release(ctx, from, slot{game, segment, 0}, func(next state, e evidence) (state, error) {
+		return p.admit(next, e, game, segment)
+	})
+}
+
+// release reads the evidence, has admit decide, and remembers the decision
+// before anybody learns the link.
+func (p *Player) release(ctx context.Context, from Source, at slot, admit func(state, evidence) (state, error)) (Link, error) {
 	if p.state.Terms.Match == "" {
 		return Link{}, fmt.Errorf("release link: no match was joined")
 	}
@@ -140,7 +162,7 @@ func (p *Player) Release(ctx context.Context, from Source, game, segment int) (L
 	next.Checkpoint = answer.Checkpoint
 	e, err := readEvidence(answer, head)
 	if err == nil {
-		next, err = p.admit(next, e, game, segment)
+		next, err = admit(next, e)
 	}
 	if err != nil {
 		if saveErr := next.save(p.file); saveErr == nil {
@@ -148,7 +170,7 @@ func (p *Player) Release(ctx context.Context, from Source, game, segment int) (L
 		}
 		return Link{}, err
 	}
-	number := next.find(game, segment) + 1
+	number := next.find(at) + 1
 	link, err := p.chain.Link(number)
 	if err != nil {
 		return Link{}, fmt.Errorf("release link: %w", err)
@@ -197,14 +219,4 @@ func (p *Player) extend(seen translog.Checkpoint, answer client.Published) (tran
 		return head, distrust("log.consistency", "%v", err)
 	}
 	return head, nil
-}
-
-// find is the number of links released before that of this segment, or -1.
-func (s state) find(game, segment int) int {
-	for i, r := range s.Released {
-		if r.Game == game && r.Segment == segment {
-			return i
-		}
-	}
-	return -1
 }

@@ -30,10 +30,36 @@ type state struct {
 type released struct {
 	Game     int    `json:"game"`
 	Segment  int    `json:"segment"`
+	Throw    int    `json:"throw,omitempty"` // mode live; 0: for the cut
 	Sequence string `json:"sequence"`
 	Assign   string `json:"assign"` // hash of its text
 
 	Rolls commitment.Lengths `json:"rolls"` // of the sequence, as its commit says
+}
+
+// slot is what a link is released for: the cut of a segment, or with throw > 0
+// one throw.
+type slot struct{ game, segment, throw int }
+
+// find is the number of links released before that of this slot, or -1.
+func (s state) find(at slot) int {
+	for i, r := range s.Released {
+		if (slot{r.Game, r.Segment, r.Throw}) == at {
+			return i
+		}
+	}
+	return -1
+}
+
+// lastThrow is the highest throw of a game that has got a link, 0 for none.
+func (s state) lastThrow(game int) int {
+	last := 0
+	for _, r := range s.Released {
+		if r.Game == game {
+			last = max(last, r.Throw)
+		}
+	}
+	return last
 }
 
 // create writes a file that was not there.

@@ -8,13 +8,14 @@ import (
 )
 
 const selectGame = `SELECT g.match, g.game, g.state, g.segments, g.rolls_o, g.rolls_a, g.rolls_b, g.receipt, g.lines,
-	g.head, g.score_a, g.score_b, g.crawford, g.ended, g.version FROM games g `
+	g.head, g.score_a, g.score_b, g.crawford, g.throw_a, g.throw_b, g.ended, g.version FROM games g `
 
 func scanGame(r *row) store.Game {
 	return store.Game{
 		Match: r.text(0), Number: r.int(1), State: store.GameState(r.int(2)), Segments: r.int(3),
 		Rolls: [3]int{r.int(4), r.int(5), r.int(6)}, Receipt: r.blob(7), Lines: r.int(8), Head: r.hash(9),
-		Score: [2]int{r.int(10), r.int(11)}, Crawford: r.bool(12), End: r.int64(13), Version: r.int64(14),
+		Score: [2]int{r.int(10), r.int(11)}, Crawford: r.bool(12), Throw: [2][]byte{r.blob(13), r.blob(14)},
+		End: r.int64(15), Version: r.int64(16),
 	}
 }
 
@@ -38,19 +39,19 @@ func (r *reader) Unended(before time.Time, limit int) ([]store.Game, error) {
 
 func (t *tx) AddGame(g store.Game) error {
 	err := t.add(`INSERT INTO games (match, game, state, segments, rolls_o, rolls_a, rolls_b, receipt, lines, head,
-		score_a, score_b, crawford, ended, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		score_a, score_b, crawford, throw_a, throw_b, ended, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		g.Match, g.Number, uint8(g.State), g.Segments, g.Rolls[0], g.Rolls[1], g.Rolls[2], g.Receipt, g.Lines, g.Head,
-		g.Score[0], g.Score[1], g.Crawford, g.End, g.Version)
+		g.Score[0], g.Score[1], g.Crawford, g.Throw[0], g.Throw[1], g.End, g.Version)
 	return wrap(err, "add game %d of %s", g.Number, g.Match)
 }
 
 func (t *tx) ReplaceGame(g store.Game) error {
 	err := t.replace("SELECT 1 FROM games WHERE match = ? AND game = ?", []any{g.Match, g.Number},
 		`UPDATE games SET state = ?, segments = ?, rolls_o = ?, rolls_a = ?, rolls_b = ?, receipt = ?, lines = ?,
-			head = ?, score_a = ?, score_b = ?, crawford = ?, ended = ?, version = version + 1
+			head = ?, score_a = ?, score_b = ?, crawford = ?, throw_a = ?, throw_b = ?, ended = ?, version = version + 1
 		WHERE match = ? AND game = ? AND version = ?`,
 		uint8(g.State), g.Segments, g.Rolls[0], g.Rolls[1], g.Rolls[2], g.Receipt, g.Lines,
-		g.Head, g.Score[0], g.Score[1], g.Crawford, g.End, g.Match, g.Number, g.Version)
+		g.Head, g.Score[0], g.Score[1], g.Crawford, g.Throw[0], g.Throw[1], g.End, g.Match, g.Number, g.Version)
 	return wrap(err, "replace game %d of %s", g.Number, g.Match)
 }
 

@@ -81,29 +81,65 @@ func firstHash(n int64) int64 {
 	return 2*n - int64(bits.OnesCount64(uint64(n)))
 }
 
+const selectCheckpoint = "SELECT size, note, cosigned FROM checkpoints "
+
 func scanCheckpoint(r *row) store.Checkpoint {
-	return store.Checkpoint{Size: r.int64(0), Note: r.text(1)}
+	return store.Checkpoint{Size: r.int64(0), Note: r.text(1), Cosigned: r.text(2)}
 }
 
 func (r *reader) Checkpoint(size int64) (store.Checkpoint, error) {
-	c, err := one(r, scanCheckpoint, "SELECT size, note FROM checkpoints WHERE size >= ? ORDER BY size LIMIT 1", size)
+	c, err := one(r, scanCheckpoint, selectCheckpoint+"WHERE size >= ? ORDER BY size LIMIT 1", size)
 	return c, wrap(err, "find checkpoint of %d entries or more", size)
 }
 
 func (r *reader) LatestCheckpoint() (store.Checkpoint, error) {
-	c, err := one(r, scanCheckpoint, "SELECT size, note FROM checkpoints ORDER BY size DESC LIMIT 1")
+	c, err := one(r, scanCheckpoint, selectCheckpoint+"ORDER BY size DESC LIMIT 1")
 	return c, wrap(err, "find latest checkpoint")
 }
 
 func (t *tx) AddCheckpoint(c store.Checkpoint) error {
-	err := t.add("INSERT INTO checkpoints (size, note) VALUES (?, ?)", c.Size, c.Note)
+	err := t.add("INSERT INTO checkpoints (size, note, cosigned) VALUES (?, ?, ?)", c.Size, c.Note, c.Cosigned)
 	return wrap(err, "add checkpoint of %d entries", c.Size)
 }
 
-func (t *tx) ReplaceCheckpoint(c store.Checkpoint) error {
-	n, err := t.conn.exec("UPDATE checkpoints SET note = ? WHERE size = ?", c.Note, c.Size)
-	if err == nil && n == 0 {
-		err = store.ErrNotFound
+func (r *reader) Cosigned(size int64) (store.Checkpoint, error) {
+	c, err := one(r, scanCheckpoint, selectCheckpoint+"WHERE size >= ? AND cosigned <> '' ORDER BY size LIMIT 1", size)
+	return c, wrap(err, "find cosigned checkpoint of %d entries or more", size)
+}
+
+func (r *reader) LatestCosigned() (store.Checkpoint, error) {
+	c, err := one(r, scanCheckpoint, selectCheckpoint+"WHERE cosigned <> '' ORDER BY size DESC LIMIT 1")
+	return c, wrap(err, "find latest cosigned checkpoint")
+}
+
+func (t *tx) SetCosigned(size int64, note string) error {
+	old, err := one(&t.reader, scanCheckpoint, selectCheckpoint+"WHERE size = ?", size)
+	if err == nil && old.Cosigned != "" {
+		err = store.ErrExists
 	}
-	return wrap(err, "replace checkpoint of %d entries", c.Size)
+	if err == nil {
+		_, err = t.conn.exec("UPDATE checkpoints SET cosigned = ? WHERE size = ?", note, size)
+	}
+	return wrap(err, "cosign checkpoint of %d entries", size)
+}
+
+const selectArchive = "SELECT hash, sequence, sealed FROM archives "
+
+func scanArchive(r *row) store.Archive {
+	return store.Archive{Hash: r.hash(0), Sequence: r.text(1), Sealed: r.blob(2)}
+}
+
+func (r *reader) Archive(hash [32]byte) (store.Archive, error) {
+	a, err := one(r, scanArchive, selectArchive+"WHERE hash = ?", hash)
+	return a, wrap(err, "read archive %x", hash)
+}
+
+func (r *reader) ArchiveOf(sequence string) (store.Archive, error) {
+	a, err := one(r, scanArchive, selectArchive+"WHERE sequence = ?", sequence)
+	return a, wrap(err, "read archive of %s", sequence)
+}
+
+func (t *tx) AddArchive(a store.Archive) error {
+	err := t.add("INSERT INTO archives (hash, sequence, sealed) VALUES (?, ?, ?)", a.Hash, a.Sequence, a.Sealed)
+	return wrap(err, "add archive %x", a.Hash)
 }

@@ -34,31 +34,40 @@ func (t *tx) ReplaceMatch(m store.Match) error {
 	return wrap(err, "replace match %s", m.ID)
 }
 
+const selectSegment = `SELECT s.match, s.game, s.segment, s.sequence, s.assign, s.round, s.signature, s.link_a, s.link_b,
+	s.last, s.deal, s.root, s.cut FROM segments s `
+
 func scanSegment(r *row) store.Segment {
 	return store.Segment{
 		Match: r.text(0), Game: r.int(1), Segment: r.int(2), Sequence: r.text(3), Assign: r.int64(4),
-		Links: [2][]byte{r.blob(5), r.blob(6)}, Last: uint8(r.int(7)), Deal: r.int64(8), Root: r.hash(9), Cut: r.text(10),
+		Round: uint64(r.int64(5)), Signature: r.blob(6),
+		Links: [2][]byte{r.blob(7), r.blob(8)}, Last: uint8(r.int(9)), Deal: r.int64(10), Root: r.hash(11), Cut: r.text(12),
 	}
 }
 
 func (r *reader) Segments(match string, game int) ([]store.Segment, error) {
-	ss, err := list(r, scanSegment, `SELECT match, game, segment, sequence, assign, link_a, link_b, last, deal, root, cut
-		FROM segments WHERE match = ? AND game = ? ORDER BY segment`, match, game)
+	ss, err := list(r, scanSegment, selectSegment+"WHERE s.match = ? AND s.game = ? ORDER BY s.segment", match, game)
 	return ss, wrap(err, "list segments of %s game %d", match, game)
 }
 
+func (r *reader) AwaitingBeacon(limit int) ([]store.Segment, error) {
+	ss, err := list(r, scanSegment, selectSegment+`JOIN games g ON g.match = s.match AND g.game = s.game
+		WHERE s.deal < 0 AND s.round > 0 AND g.state < 2 ORDER BY s.round LIMIT ?`, max(limit, 0))
+	return ss, wrap(err, "list segments that wait for a beacon")
+}
+
 func (t *tx) AddSegment(s store.Segment) error {
-	err := t.add(`INSERT INTO segments (match, game, segment, sequence, assign, link_a, link_b, last, deal, root, cut)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		s.Match, s.Game, s.Segment, s.Sequence, s.Assign, s.Links[0], s.Links[1], s.Last, s.Deal, s.Root, s.Cut)
+	err := t.add(`INSERT INTO segments (match, game, segment, sequence, assign, round, signature, link_a, link_b, last, deal,
+		root, cut) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		s.Match, s.Game, s.Segment, s.Sequence, s.Assign, int64(s.Round), s.Signature, s.Links[0], s.Links[1], s.Last, s.Deal, s.Root, s.Cut)
 	return wrap(err, "add segment %d of %s game %d", s.Segment, s.Match, s.Game)
 }
 
 func (t *tx) ReplaceSegment(s store.Segment) error {
 	err := t.replace("SELECT 1 FROM segments WHERE match = ? AND game = ? AND segment = ?",
 		[]any{s.Match, s.Game, s.Segment},
-		`UPDATE segments SET sequence = ?, assign = ?, link_a = ?, link_b = ?, last = ?, deal = ?, root = ?, cut = ?
+		`UPDATE segments SET sequence = ?, assign = ?, round = ?, signature = ?, link_a = ?, link_b = ?, last = ?, deal = ?, root = ?, cut = ?
 		WHERE match = ? AND game = ? AND segment = ? AND deal < 0`,
-		s.Sequence, s.Assign, s.Links[0], s.Links[1], s.Last, s.Deal, s.Root, s.Cut, s.Match, s.Game, s.Segment)
+		s.Sequence, s.Assign, int64(s.Round), s.Signature, s.Links[0], s.Links[1], s.Last, s.Deal, s.Root, s.Cut, s.Match, s.Game, s.Segment)
 	return wrap(err, "replace segment %d of %s game %d", s.Segment, s.Match, s.Game)
 }

@@ -129,8 +129,34 @@ func testCheckpoints(t *testing.T, s store.Store) {
 	missing(t, s, read(11))
 	same(t, get(t, s, store.Reader.LatestCheckpoint), at(10))
 
-	cosigned := store.Checkpoint{Size: 4, Note: "note 4\n— witness"}
-	update(t, s, func(tx store.Tx) error { return tx.ReplaceCheckpoint(cosigned) })
-	same(t, get(t, s, read(1)), cosigned)
-	refused(t, s, store.ErrNotFound, func(tx store.Tx) error { return tx.ReplaceCheckpoint(at(5)) })
+	cosigned := func(size int64) func(store.Reader) (store.Checkpoint, error) {
+		return func(r store.Reader) (store.Checkpoint, error) { return r.Cosigned(size) }
+	}
+	missing(t, s, cosigned(0))
+	missing(t, s, store.Reader.LatestCosigned)
+	want := store.Checkpoint{Size: 4, Note: "note 4", Cosigned: "note 4\n— witness"}
+	update(t, s, func(tx store.Tx) error { return tx.SetCosigned(4, want.Cosigned) })
+	same(t, get(t, s, read(1)), want)
+	same(t, get(t, s, cosigned(0)), want)
+	same(t, get(t, s, cosigned(4)), want)
+	missing(t, s, cosigned(5))
+	same(t, get(t, s, store.Reader.LatestCosigned), want)
+	same(t, get(t, s, store.Reader.LatestCheckpoint), at(10))
+	refused(t, s, store.ErrExists, func(tx store.Tx) error { return tx.SetCosigned(4, "other lines") })
+	refused(t, s, store.ErrNotFound, func(tx store.Tx) error { return tx.SetCosigned(5, "note 5") })
+}
+
+func testArchives(t *testing.T, s store.Store) {
+	a := store.Archive{Hash: hash("archive"), Sequence: "q1", Sealed: []byte("sealed")}
+	update(t, s, func(tx store.Tx) error { return tx.AddArchive(a) })
+	same(t, get(t, s, func(r store.Reader) (store.Archive, error) { return r.Archive(a.Hash) }), a)
+	same(t, get(t, s, func(r store.Reader) (store.Archive, error) { return r.ArchiveOf("q1") }), a)
+	missing(t, s, func(r store.Reader) (store.Archive, error) { return r.Archive(hash("other")) })
+	missing(t, s, func(r store.Reader) (store.Archive, error) { return r.ArchiveOf("q2") })
+	refused(t, s, store.ErrExists, func(tx store.Tx) error {
+		return tx.AddArchive(store.Archive{Hash: a.Hash, Sequence: "q2", Sealed: []byte("x")})
+	})
+	refused(t, s, store.ErrExists, func(tx store.Tx) error {
+		return tx.AddArchive(store.Archive{Hash: hash("other"), Sequence: "q1", Sealed: []byte("x")})
+	})
 }

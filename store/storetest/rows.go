@@ -380,3 +380,29 @@ func length[T any](list []T, err error) int {
 	}
 	return len(list)
 }
+
+func testAwaitingBeacon(t *testing.T, s store.Store) {
+	add := func(match string, round uint64, deal int64, state store.GameState) {
+		update(t, s, func(tx store.Tx) error {
+			if err := tx.AddGame(store.Game{Match: match, Number: 1, State: state, Segments: 1}); err != nil {
+				return err
+			}
+			return tx.AddSegment(store.Segment{Match: match, Game: 1, Segment: 1, Sequence: match, Round: round, Deal: deal})
+		})
+	}
+	add("late", 9, -1, store.Playing)
+	add("none", 0, -1, store.Playing)
+	add("dealt", 3, 7, store.Playing)
+	add("closed", 3, -1, store.Closed)
+	add("aborted", 3, -1, store.Aborted)
+	add("early", 4, -1, store.Over)
+	awaiting := func(limit int) []string {
+		names := []string{}
+		for _, v := range get(t, s, func(r store.Reader) ([]store.Segment, error) { return r.AwaitingBeacon(limit) }) {
+			names = append(names, v.Match)
+		}
+		return names
+	}
+	same(t, awaiting(9), []string{"early", "late"})
+	same(t, awaiting(1), []string{"early"})
+}

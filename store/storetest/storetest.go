@@ -54,6 +54,8 @@ func Run(t *testing.T, create func(t *testing.T) func() store.Store) {
 		{"log order", testLogOrder},
 		{"log hashes", testLogHashes},
 		{"checkpoints", testCheckpoints},
+		{"archives", testArchives},
+		{"awaiting beacon", testAwaitingBeacon},
 		{"own writes", testOwnWrites},
 		{"failed call", testFailedCall},
 		{"rollback", testRollback},

@@ -71,6 +71,8 @@ CREATE TABLE games (
 	score_a  INTEGER NOT NULL,
 	score_b  INTEGER NOT NULL,
 	crawford INTEGER NOT NULL,
+	throw_a  BLOB,
+	throw_b  BLOB,
 	ended    INTEGER NOT NULL,
 	version  INTEGER NOT NULL,
 	PRIMARY KEY (match, game)
@@ -83,6 +85,8 @@ CREATE TABLE segments (
 	segment  INTEGER NOT NULL,
 	sequence TEXT NOT NULL,
 	assign   INTEGER NOT NULL,
+	round    INTEGER NOT NULL, -- of the beacon, 0 for none
+	signature BLOB,
 	link_a   BLOB,
 	link_b   BLOB,
 	last     INTEGER NOT NULL,
@@ -91,6 +95,7 @@ CREATE TABLE segments (
 	cut      TEXT NOT NULL,
 	PRIMARY KEY (match, game, segment)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX segments_awaiting ON segments (round) WHERE deal < 0 AND round > 0;
 
 CREATE TABLE rolls (
 	match   TEXT NOT NULL,
@@ -128,6 +133,14 @@ CREATE TABLE hashes (
 ) STRICT;
 
 CREATE TABLE checkpoints (
-	size INTEGER PRIMARY KEY,
-	note TEXT NOT NULL
+	size     INTEGER PRIMARY KEY,
+	note     TEXT NOT NULL,
+	cosigned TEXT NOT NULL -- '' before a quorum of witnesses has signed
+) STRICT;
+CREATE INDEX checkpoints_cosigned ON checkpoints (size) WHERE cosigned <> '';
+
+CREATE TABLE archives (
+	hash     BLOB PRIMARY KEY,
+	sequence TEXT NOT NULL UNIQUE,
+	sealed   BLOB NOT NULL
 ) STRICT;
