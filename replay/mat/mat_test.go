@@ -185,6 +185,8 @@ func FuzzCheck(f *testing.F) {
 	f.Add([]byte(match("5", "  1) 31: 8/5 6/5                   42: 8/4 6/4", "  2)  Doubles => 2                   Takes")))
 	f.Add([]byte(match("0", "  1) 62: 24/18 13/11                31: 8/4*", "  2) 00:                             Wins 2 points")))
 	f.Add([]byte("; [Variation \"NackGammon\"]\n Game 1\n : 1 : 2\n 1) 61: 13/7 8/7 54: bar/20*(2) ????\n Losses 2 point\n"))
+	f.Add([]byte("; [Variant \"gyulbar\"]\n; [Options \"raise=auto stake=unborne series=single crawford=off\"]\n; [Opening \"33 61\"]\n; [Ending \"timeout A\"]\n 0 point match\n" +
+		" Game 1\n A : 0      B : 0\n  1) 66: 1/7 1/7             06: 13/19\n      Draw\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		report, err := mat.Check(bytes.NewReader(text), mat.Options{})
 		if err != nil {
