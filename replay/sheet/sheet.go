@@ -84,12 +84,12 @@ const (
 	failed            // a row was refused: the position is not known any more
 )
 
-// Playable returns why matches of a variant are not written in such files, or nil for the variants with a bar.
+// Playable returns why matches of a variant are not written in SGF files, or nil for the variants with a bar.
 func Playable(v rules.Variant) error {
 	if v.Rules.HasBar() {
 		return nil
 	}
-	return fmt.Errorf("%s is not a game of such files: they hold games with a bar", v.ID)
+	return fmt.Errorf("%s is not a game of SGF files: they hold games with a bar", v.ID)
 }
 
 // New returns a sheet without rows.
