@@ -2,6 +2,7 @@ package audit
 
 import (
 	"math"
+	"sync"
 	"time"
 
 	"fairdice/commitment"
@@ -37,6 +38,10 @@ func BuiltInRules() map[string][]Hash {
 	}
 	return map[string][]Hash{rules.Version: hashes}
 }
+
+// builtIn is BuiltInRules for readers that leave it as it is: an archive asks
+// for every match.
+var builtIn = sync.OnceValue(BuiltInRules)
 
 // Verify carries out every check of PROTOCOL.md §9 on a bundle. It never
 // fails itself: whatever is wrong with the bytes is in the report. An error in
