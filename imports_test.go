@@ -27,7 +27,7 @@ var graph = map[string][]string{
 	"replay/files":      {"rules", "replay", "replay/"},
 	"translog":          {"commitment", "golang.org/x/mod/sumdb/"},
 	"translog/server":   {"translog", "store", "golang.org/x/mod/sumdb/"},
-	"translog/witness":  {"translog", "store", "golang.org/x/mod/sumdb/"},
+	"translog/witness":  {"translog", "commitment", "store", "golang.org/x/mod/sumdb/"},
 	"audit":             {"replay", "rules", "commitment", "translog", "internal/beacon", "golang.org/x/mod/sumdb/", "github.com/go-json-experiment/"},
 	"store":             nil,
 	"store/storetest":   {"store", "github.com/google/go-cmp/"},
