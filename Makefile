@@ -3,7 +3,7 @@ LISTEN ?= 127.0.0.1:8080
 DATA ?= ./fairdice-data
 OAPI := $(GO) tool -modfile=../tools/go.mod oapi-codegen -config oapi-codegen.yaml ../openapi.yaml
 
-.PHONY: run build test check generate bench fuzz crash demo
+.PHONY: run build test check generate bench fuzz crash calibrate demo
 
 ## run: start the service on $(LISTEN) with its data in $(DATA)
 run: build
@@ -31,21 +31,35 @@ generate:
 	sed -i -e '1,2d' -e 's|DO NOT EDIT\.$$|&\n|' api/openapi.gen.go client/types.gen.go
 	$(GO) generate ./...
 
-## bench: durable draws through HTTP, with the distribution of their latency
+## bench: every measured path for BENCHTIME each; docs/benchmarks.md has figures
+BENCHTIME ?= 1s
+BENCH := $(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -count 1
 bench:
-	$(GO) test ./cmd/fairdice -run '^$$' -bench . -benchtime 5s -count 1
+	$(BENCH) ./rules
+	$(BENCH) ./replay/mat
+	$(BENCH) ./commitment
+	$(BENCH) ./audit
+	$(BENCH) ./store/sqlite
+	$(BENCH) ./house
+	$(BENCH) ./cmd/fairdice
 
-## fuzz: every fuzz test of the tree for FUZZTIME
+## fuzz: every fuzz test of the tree for FUZZTIME, then both generators on some 200,000 positions
 FUZZTIME ?= 20s
 fuzz:
 	@$(GO) list ./... | while read -r pkg; do \
 		$(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' | while read -r f; do \
 			echo "$$pkg $$f"; $(GO) test $$pkg -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) || exit 1; \
 		done || exit 1; done
+	$(GO) test ./rules -run Differential -differential 15000
 
 ## crash: kill the service a hundred times at random moments and look at what is left
 crash:
 	FAIRDICE_KILLS=100 $(GO) test ./cmd/fairdice -run TestKilled -count 1 -v -timeout 20m
+
+## calibrate: 2,000 archives of honest dice alarm as often as the statistics claim, and 2,000 games audit clean
+calibrate:
+	FAIRDICE_CALIBRATE=2000 $(GO) test ./audit/stats -run 'TestCalibration|TestPower' -count 1 -v -timeout 60m
+	FAIRDICE_AUDIT_GAMES=2000 $(GO) test ./audit/archive -count 1 -v -timeout 20m
 
 ## demo: a whole match through the real API, into ./demo
 demo: build

@@ -26,7 +26,7 @@ const Power = 0.9
 // Below these a test is not carried out: its distribution would be a guess.
 const (
 	minGames = 30 // of sums over games
-	minCells = 20 // expected in a cell of a χ² test
+	minCells = 10 // expected in a cell of a χ² test
 	minLuck  = 20 // games of a lot
 )
 
@@ -90,18 +90,14 @@ func (r Report) Alarms(v Verdict) []Test {
 
 // Report carries out all tests.
 func (t *Table) Report() Report {
-	b := &bench{Report: Report{ReportLevel: ReportLevel, AlarmLevel: AlarmLevel, Tests: []Test{}, Charts: []Chart{}, NotTested: []string{}, Left: t.Left}}
-	small := 0
-	for _, row := range t.sorted() {
-		before := len(b.Tests)
+	b := &bench{small: map[Group]bool{}, Report: Report{ReportLevel: ReportLevel, AlarmLevel: AlarmLevel, Tests: []Test{}, Charts: []Chart{}, NotTested: []string{}, Left: t.Left}}
+	rows := t.sorted()
+	for _, row := range rows {
 		b.group = row.Group
 		b.examine(&row.Tally)
-		if row.Group.Key != "" && len(b.Tests) == before {
-			small++
-		}
 	}
-	if small > 0 {
-		b.NotTested = append(b.NotTested, fmt.Sprintf("%d receipt keys have too few games for a test of their own; they are pooled in their tenant's and mode's", small))
+	if n := len(b.small); n > 0 {
+		b.NotTested = append(b.NotTested, fmt.Sprintf("of %d groups (modes, tenants in them, receipt keys) %d have too few games for some or all tests of their own; their games count in the group above", len(rows), n))
 	}
 	b.holm()
 	return b.Report
@@ -111,6 +107,7 @@ func (t *Table) Report() Report {
 type bench struct {
 	Report
 	group Group
+	small map[Group]bool // tenants and keys with too few games for some test
 }
 
 func (b *bench) examine(t *Tally) {
@@ -139,10 +136,14 @@ func (b *bench) add(t Test, detect func(alarm float64) string) {
 	b.Tests = append(b.Tests, t)
 }
 
+// skip says that a test is left out for want of games. Of tenants and keys,
+// which may be many, it is only counted.
 func (b *bench) skip(name string, have, want int64, unit string) {
-	if b.group.Key == "" {
-		b.NotTested = append(b.NotTested, fmt.Sprintf("%s of %s: %d %s, %d are needed", name, b.group, have, unit, want))
+	if b.group.Tenant != "" {
+		b.small[b.group] = true
+		return
 	}
+	b.NotTested = append(b.NotTested, fmt.Sprintf("%s of %s: the sample is %d %s, the least is %d", name, b.group, have, unit, want))
 }
 
 // String names a group.
@@ -191,7 +192,18 @@ func (b *bench) holm() {
 
 // normal is the test of a sum that should be 0 against its standard error,
 // both ways.
-func normal(z float64) float64 { return 2 * distuv.UnitNormal.Survival(math.Abs(z)) }
+func normal(z float64) float64 { return math.Erfc(math.Abs(z) / math.Sqrt2) }
+
+// selfNormal is the test of a sum of n values that should be symmetric about 0,
+// against their own squares: Student's law with n-1 degrees.
+func selfNormal(z float64, n int64) float64 {
+	k := float64(n)
+	return student(z*math.Sqrt((k-1)/max(1e-9, k-z*z)), k-1)
+}
+
+func student(t, degrees float64) float64 {
+	return min(1, 2*distuv.StudentsT{Sigma: 1, Nu: degrees}.Survival(math.Abs(t)))
+}
 
 // shift is the deviation, in standard errors, that a two-sided test at the
 // level finds with probability Power.

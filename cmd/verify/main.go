@@ -75,7 +75,8 @@ Exit status: 0 verified, 1 a check failed, 2 evidence is incomplete,
 			return errors.New("no command given: try verify --help")
 		},
 	}
-	root.AddCommand(bundleCommand(), rollCommand(), anchorCommand(), recordCommand(), playsCommand())
+	root.AddCommand(bundleCommand(), rollCommand(), anchorCommand(), recordCommand(), playsCommand(),
+		logCommand(), archiveCommand(), luckCommand())
 	return root
 }
 
