@@ -81,8 +81,9 @@ func (w beside) Cosign(ctx context.Context, old int64, proof []commitment.Hash, 
 }
 
 // newBeaconBench is a service with a beacon, and a witness that has the
-// service's clock. The clock stands where an assign names the recorded round.
-func newBeaconBench(t *testing.T) (b *bench, policy *translog.Policy, asked *atomic.Int32) {
+// service's clock or one of its own. The service's stands where an assign names
+// the recorded round.
+func newBeaconBench(t *testing.T, witnessClock ...func() time.Time) (b *bench, policy *translog.Policy, asked *atomic.Int32) {
 	t.Helper()
 	b = newBenchOf(t, func(b *bench, c *house.Config) {
 		b.now = beacon.Time(recordedRound).Add(-house.BeaconLead - time.Second)
@@ -93,7 +94,7 @@ func newBeaconBench(t *testing.T) (b *bench, policy *translog.Policy, asked *ato
 		must(t, err)
 		skey, vkey, err := translog.NewWitnessKey("witness.example/w1", rand.NewChaCha8([32]byte{9}))
 		must(t, err)
-		cosigner, err := translog.NewCosigner(skey, b.clock)
+		cosigner, err := translog.NewCosigner(skey, append(witnessClock, b.clock)[0])
 		must(t, err)
 		w, err := witness.New(cosigner, []note.Verifier{c.LogVerifier}, witness.InMemory())
 		must(t, err)
