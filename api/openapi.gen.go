@@ -241,6 +241,7 @@ const (
 	ProblemTypeUrnFairdiceProblemOutOfOrder           ProblemType = "urn:fairdice:problem:out-of-order"
 	ProblemTypeUrnFairdiceProblemPoolEmpty            ProblemType = "urn:fairdice:problem:pool-empty"
 	ProblemTypeUrnFairdiceProblemRateLimited          ProblemType = "urn:fairdice:problem:rate-limited"
+	ProblemTypeUrnFairdiceProblemRequestTimeout       ProblemType = "urn:fairdice:problem:request-timeout"
 	ProblemTypeUrnFairdiceProblemTooLarge             ProblemType = "urn:fairdice:problem:too-large"
 	ProblemTypeUrnFairdiceProblemUnauthorized         ProblemType = "urn:fairdice:problem:unauthorized"
 	ProblemTypeUrnFairdiceProblemUnavailable          ProblemType = "urn:fairdice:problem:unavailable"
@@ -282,6 +283,8 @@ func (e ProblemType) Valid() bool {
 	case ProblemTypeUrnFairdiceProblemPoolEmpty:
 		return true
 	case ProblemTypeUrnFairdiceProblemRateLimited:
+		return true
+	case ProblemTypeUrnFairdiceProblemRequestTimeout:
 		return true
 	case ProblemTypeUrnFairdiceProblemTooLarge:
 		return true
@@ -3242,15 +3245,23 @@ type GetRecordResponseObject interface {
 	VisitGetRecordResponse(w http.ResponseWriter) error
 }
 
-type GetRecord200JSONResponse Record
+type GetRecord200ResponseHeaders struct {
+	CacheControl string
+}
+
+type GetRecord200JSONResponse struct {
+	Body    Record
+	Headers GetRecord200ResponseHeaders
+}
 
 func (response GetRecord200JSONResponse) VisitGetRecordResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", fmt.Sprint(response.Headers.CacheControl))
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err

@@ -231,6 +231,7 @@ const (
 	ProblemTypeUrnFairdiceProblemOutOfOrder           ProblemType = "urn:fairdice:problem:out-of-order"
 	ProblemTypeUrnFairdiceProblemPoolEmpty            ProblemType = "urn:fairdice:problem:pool-empty"
 	ProblemTypeUrnFairdiceProblemRateLimited          ProblemType = "urn:fairdice:problem:rate-limited"
+	ProblemTypeUrnFairdiceProblemRequestTimeout       ProblemType = "urn:fairdice:problem:request-timeout"
 	ProblemTypeUrnFairdiceProblemTooLarge             ProblemType = "urn:fairdice:problem:too-large"
 	ProblemTypeUrnFairdiceProblemUnauthorized         ProblemType = "urn:fairdice:problem:unauthorized"
 	ProblemTypeUrnFairdiceProblemUnavailable          ProblemType = "urn:fairdice:problem:unavailable"
@@ -272,6 +273,8 @@ func (e ProblemType) Valid() bool {
 	case ProblemTypeUrnFairdiceProblemPoolEmpty:
 		return true
 	case ProblemTypeUrnFairdiceProblemRateLimited:
+		return true
+	case ProblemTypeUrnFairdiceProblemRequestTimeout:
 		return true
 	case ProblemTypeUrnFairdiceProblemTooLarge:
 		return true
