@@ -508,15 +508,13 @@ type Game struct {
 	// Draw The roll that is due; in a dice-only game the platform knows it, not the service.
 	Draw DrawDue `json:"draw,omitempty,omitzero"`
 
-	// Due While the game is played, what may follow.
+	// Due While the game is played, what may follow, without dice.
 	Due  string `json:"due,omitempty,omitzero"`
 	Game int    `json:"game"`
 
-	// Head 32 bytes in lower-case hex.
-	//
-	// Examples: c2b1a8f7d1c9d3a1f4b6e8093a7c5d2e1f0b9a8c7d6e5f4a3b2c1d0e9f8a7b6c
-	Head  Hex `json:"head"`
-	Lines int `json:"lines"`
+	// Head Of the record, once the game has ended.
+	Head  string `json:"head,omitempty,omitzero"`
+	Lines int    `json:"lines"`
 
 	// Links Mode live, whether the link of A and that of B for the throw that is due are here.
 	Links []bool `json:"links,omitempty,omitzero"`
