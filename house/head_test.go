@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,9 +24,9 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// watcher is a witness that can be out of reach or talk nonsense.
+// watcher is a witness, asked over HTTP, that can be out of reach or talk nonsense.
 type watcher struct {
-	asWitness
+	*witness.Client
 	down, mad atomic.Bool
 }
 
@@ -36,7 +37,7 @@ func (w *watcher) Cosign(ctx context.Context, old int64, proof []commitment.Hash
 	case w.mad.Load():
 		return "— mad.example AAAAAAAA\n", nil
 	}
-	return w.asWitness.Cosign(ctx, old, proof, checkpoint)
+	return w.AddCheckpoint(ctx, old, proof, checkpoint)
 }
 
 func newWatcher(t testing.TB, seed byte, log note.Verifier) (*watcher, string) {
@@ -53,7 +54,13 @@ func newWatcher(t testing.TB, seed byte, log note.Verifier) (*watcher, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &watcher{asWitness: asWitness{w}}, vkey
+	server := httptest.NewServer(w)
+	t.Cleanup(server.Close)
+	asked, err := witness.NewClient(server.URL, vkey, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &watcher{Client: asked}, vkey
 }
 
 // place is a machine in the fault table: a database and a head file of its own.
@@ -435,6 +442,25 @@ func TestNeverTwoHeads(t *testing.T) {
 			w.grow(q, 1)
 			w.watchers[1].down.Store(true) // and once confirmed it need not be there
 			w.grow(q, 2)
+		}},
+		{"the head file cannot be written", func(t *testing.T, w *world, p *place) {
+			away := p.dir + ".away"
+			if err := os.Rename(p.dir, away); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			defer cancel()
+			before := w.signed(p)
+			if _, err := p.Seal(ctx, everyScope, "random", w.next(p), 0); err == nil {
+				t.Error("a statement was answered whose head is not kept")
+			}
+			if got := w.signed(p); got != before {
+				t.Errorf("%d statements are signed, were %d", got, before)
+			}
+			if err := os.Rename(away, p.dir); err != nil {
+				t.Fatal(err)
+			}
+			w.grow(p, 1) // and goes on by itself
 		}},
 		{"one witness talks nonsense", func(t *testing.T, w *world, p *place) {
 			p.stop()
