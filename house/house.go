@@ -92,6 +92,7 @@ type House struct {
 	cosigner   *cosigner // nil without witnesses
 	beaconKick chan struct{}
 	beaconDone chan struct{}
+	sweepDone  chan struct{}
 	tables     *lru.Cache[string, *table]
 	seats      sync.Mutex // guards look-up and insertion in tables together
 
@@ -163,6 +164,8 @@ func New(ctx context.Context, c Config) (*House, error) {
 	if h.cosigner != nil {
 		h.cosigner.start(h.ctx)
 	}
+	h.sweepDone = make(chan struct{})
+	go h.sweep(h.ctx)
 	if h.beacon != nil {
 		h.beaconKick, h.beaconDone = make(chan struct{}, 1), make(chan struct{})
 		go h.watchBeacon(h.ctx)
@@ -181,6 +184,7 @@ func (h *House) Close() error {
 	if h.beacon != nil {
 		<-h.beaconDone
 	}
+	<-h.sweepDone
 	return nil
 }
 

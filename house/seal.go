@@ -2,7 +2,6 @@ package house
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -273,42 +272,20 @@ func (h *House) Retire(ctx context.Context, p Principal, sequence, reason string
 	if !isToken(reason) {
 		return RetireAnswer{}, refuse(Malformed, "reason %q is not 1 to 64 of A-Z a-z 0-9 . _ -", reason)
 	}
-	var index int64
-	err := h.store.Update(ctx, func(tx store.Tx) error {
-		row, err := tx.Sequence(sequence)
-		if errors.Is(err, store.ErrNotFound) || err == nil && row.Tenant != p.Tenant {
-			return refuse(NotFound, "no sequence %s", sequence)
-		} else if err != nil {
-			return fmt.Errorf("read sequence: %w", err)
-		}
-		switch row.State {
-		case store.Retired:
-			index = row.End
-			old, err := readStatement[commitment.Retire](tx, row.End)
-			if err == nil && old.Reason != reason {
-				return refuse(OtherContent, "sequence %s was retired for another reason: %s", sequence, old.Reason)
-			}
-			return err
-		case store.Assigned, store.Published:
-			return refuse(NotDue, "sequence %s is assigned to match %s", sequence, row.Match)
-		}
-		secret, err := h.master.open(row.Sealed, row.ID)
-		if err != nil {
-			return err
-		}
-		w, err := h.lockLog(tx)
-		if err != nil {
-			return err
-		}
-		if index, err = w.append(commitment.Retire{Sequence: sequence, Reason: reason, Secret: secret, Time: w.at}); err != nil {
-			return err
-		}
-		row.State, row.End = store.Retired, index
-		return tx.ReplaceSequence(row, store.Free)
-	})
+	index, err := h.retire(ctx, sequence, p.Tenant, reason)
 	if err != nil {
 		return RetireAnswer{}, err
 	}
 	pub, err := h.published(ctx, since, index)
-	return RetireAnswer{Sequence: sequence, Published: pub}, err
+	if err != nil {
+		return RetireAnswer{}, err
+	}
+	s, err := commitment.Parse([]byte(pub.Statements[0].Text))
+	if err != nil {
+		return RetireAnswer{}, fmt.Errorf("read retire: %w", err)
+	}
+	if old, ok := s.(commitment.Retire); !ok || old.Reason != reason {
+		return RetireAnswer{}, refuse(OtherContent, "sequence %s was retired for another reason", sequence)
+	}
+	return RetireAnswer{Sequence: sequence, Published: pub}, nil
 }
