@@ -82,6 +82,7 @@ func (e *evidence) checkPlay(f *findings, t Trust) []Fault {
 		}
 		match = g.checkResult(f, played, match)
 	}
+	e.series = &match
 	e.checkFinish(f)
 	return faults
 }

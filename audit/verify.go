@@ -62,7 +62,7 @@ func Verify(data []byte, t Trust) Report {
 	e.checkLog(f, t)
 	e.checkBook(f)
 	e.checkMatchOrder(f)
-	f.skip(AssignLowest, 0, "a bundle cannot show it; the whole log can")
+	f.skip(AssignLowest, 0, "a bundle can only show it broken; the whole log shows it kept")
 	if e.open == nil {
 		for _, d := range descriptions {
 			if !f.passed[d.id] && !f.failed(d.id) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairdice/commitment"
+	"fairdice/replay"
 	"fairdice/store"
 )
 
@@ -109,6 +110,12 @@ func (h *House) endOverdue(ctx context.Context, row store.Game) (closed bool, er
 	g, err := t.at(ctx, row.Number)
 	if err != nil {
 		return false, err
+	}
+	// A result that only lacks its line is not thrown away.
+	if due, ok := g.state.EndDue(); ok && g.row.State == store.Playing {
+		if err := t.appendLines(ctx, g, []replay.Event{due}, []string{due.String()}); err != nil {
+			return false, err
+		}
 	}
 	switch g.row.State {
 	case store.Over:

@@ -13,6 +13,9 @@ import (
 // finishes a match that is decided. A refereed game must have the end line in its record, and
 // brings no lines here; a dice-only game brings all its lines.
 func (h *House) CloseGame(ctx context.Context, p Principal, match string, number int, lines []string, since int64) (CloseAnswer, error) {
+	if err := h.checkSince(ctx, since); err != nil {
+		return CloseAnswer{}, err
+	}
 	t, g, err := h.ending(ctx, p, match, number)
 	if err != nil {
 		return CloseAnswer{}, err
@@ -159,6 +162,9 @@ func (t *table) reveal(tx store.Tx, g *game, index int64) ([]commitment.Revealed
 // secrets are published as in a close, so that what the dice would have been
 // can be counted (PROTOCOL.md §10).
 func (h *House) AbortGame(ctx context.Context, p Principal, match string, number int, reason string, since int64) (AbortAnswer, error) {
+	if err := h.checkSince(ctx, since); err != nil {
+		return AbortAnswer{}, err
+	}
 	if !isToken(reason) {
 		return AbortAnswer{}, refuse(Malformed, "reason %q is not 1 to 64 of A-Z a-z 0-9 . _ -", reason)
 	}
@@ -173,6 +179,10 @@ func (h *House) AbortGame(ctx context.Context, p Principal, match string, number
 	case store.Over:
 		return AbortAnswer{}, refuse(NotDue, "the record of game %d has its end line; close it", number)
 	case store.Playing:
+		if g.state.Decided() {
+			due, _ := g.state.EndDue()
+			return AbortAnswer{}, refuse(NotDue, "game %d is decided: post %q and close it", number, due)
+		}
 		if err := t.abort(ctx, g, "platform", reason); err != nil {
 			return AbortAnswer{}, err
 		}

@@ -139,6 +139,9 @@ func New(ctx context.Context, c Config) (*House, error) {
 		receipts: receipts, receiptKey: c.ReceiptKey, master: c.Master,
 		random: &lockedReader{r: c.Rand}, clock: c.Now, rolls: c.Rolls, pool: c.Pool, beacon: c.Beacon, log: c.Logger, tables: tables,
 	}
+	if err := h.checkMaster(ctx); err != nil {
+		return nil, err
+	}
 	h.signer, err = newSigner(ctx, c)
 	if err != nil {
 		return nil, err
@@ -222,6 +225,18 @@ func checkID(what, id string) error {
 func (h *House) table(ctx context.Context, match string) (*table, error) {
 	if err := checkID("match", match); err != nil {
 		return nil, err
+	}
+	if !h.tables.Contains(match) {
+		// What does not exist takes nobody's place in memory.
+		err := h.store.View(ctx, func(r store.Reader) error {
+			_, err := r.Match(match)
+			return err
+		})
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, refuse(NotFound, "no match %s", match)
+		} else if err != nil {
+			return nil, fmt.Errorf("find match %s: %w", match, err)
+		}
 	}
 	h.seats.Lock()
 	t, ok := h.tables.Get(match)

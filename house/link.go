@@ -19,6 +19,9 @@ const retryPublic = time.Second
 // proves itself, its hash is the link before it (PROTOCOL.md §4). The link
 // that completes the cut deals the segment in the same transaction.
 func (h *House) PutLink(ctx context.Context, match string, number, segment int, seat string, link commitment.Hash, since int64) (LinkAnswer, error) {
+	if err := h.checkSince(ctx, since); err != nil {
+		return LinkAnswer{}, err
+	}
 	i, ok := seatIndex(seat)
 	if !ok {
 		return LinkAnswer{}, refuse(Malformed, "seat %q is neither a nor b", seat)

@@ -13,6 +13,9 @@ import (
 
 // OpenMatch opens a match under an id the caller has chosen.
 func (h *House) OpenMatch(ctx context.Context, p Principal, req OpenRequest) (OpenAnswer, error) {
+	if err := h.checkSince(ctx, req.Since); err != nil {
+		return OpenAnswer{}, err
+	}
 	if err := p.need(ScopeMatch); err != nil {
 		return OpenAnswer{}, err
 	}
@@ -131,6 +134,9 @@ func sameOpen(r store.Reader, row store.Match, asked commitment.Open) error {
 // NextGame assigns a sequence to the next game of a match; where no player
 // takes part in the cut it is dealt at once.
 func (h *House) NextGame(ctx context.Context, p Principal, match string, number int, since int64) (GameAnswer, error) {
+	if err := h.checkSince(ctx, since); err != nil {
+		return GameAnswer{}, err
+	}
 	if err := p.need(ScopeMatch); err != nil {
 		return GameAnswer{}, err
 	}
@@ -339,6 +345,9 @@ func (h *House) afterAssign(tenant, mode string) {
 
 // Abandon finishes a match that will not be played to its end.
 func (h *House) Abandon(ctx context.Context, p Principal, match string, since int64) (FinishAnswer, error) {
+	if err := h.checkSince(ctx, since); err != nil {
+		return FinishAnswer{}, err
+	}
 	if err := p.need(ScopeMatch); err != nil {
 		return FinishAnswer{}, err
 	}

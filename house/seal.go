@@ -203,6 +203,9 @@ func (h *House) refill(tenant, mode string) {
 // Seal makes sure that the tenant's sequence with that number of the mode
 // exists, and seals those before it that are missing.
 func (h *House) Seal(ctx context.Context, p Principal, mode string, number uint64, since int64) (SealAnswer, error) {
+	if err := h.checkSince(ctx, since); err != nil {
+		return SealAnswer{}, err
+	}
 	if err := p.need(ScopeSeal); err != nil {
 		return SealAnswer{}, err
 	}
@@ -263,6 +266,9 @@ func (h *House) Seal(ctx context.Context, p Principal, mode string, number uint6
 
 // Retire publishes the secret of a free sequence, which can never be used then.
 func (h *House) Retire(ctx context.Context, p Principal, sequence, reason string, since int64) (RetireAnswer, error) {
+	if err := h.checkSince(ctx, since); err != nil {
+		return RetireAnswer{}, err
+	}
 	if err := p.need(ScopeSeal); err != nil {
 		return RetireAnswer{}, err
 	}
@@ -288,4 +294,40 @@ func (h *House) Retire(ctx context.Context, p Principal, sequence, reason string
 		return RetireAnswer{}, refuse(OtherContent, "sequence %s was retired for another reason", sequence)
 	}
 	return RetireAnswer{Sequence: sequence, Published: pub}, nil
+}
+
+// checkMaster opens one sealed secret, so that a house with the wrong master
+// key stops before it has dealt or sealed anything.
+func (h *House) checkMaster(ctx context.Context) error {
+	return h.store.View(ctx, func(r store.Reader) error {
+		head, err := r.LogHead()
+		if err != nil {
+			return fmt.Errorf("read log head: %w", err)
+		}
+		for first := int64(0); first < head.Size; first += SealBatch {
+			entries, err := r.Entries(first, first+SealBatch)
+			if err != nil {
+				return fmt.Errorf("read log: %w", err)
+			}
+			for _, e := range entries {
+				s, err := commitment.Parse(e.Text)
+				if err != nil {
+					return fmt.Errorf("read statement %d: %w", e.Index, err)
+				}
+				c, ok := s.(commitment.Commit)
+				if !ok {
+					continue
+				}
+				q, err := r.Sequence(c.Sequence)
+				if err != nil {
+					return fmt.Errorf("read sequence %s: %w", c.Sequence, err)
+				}
+				if _, err := h.master.open(q.Sealed, q.ID); err != nil {
+					return fmt.Errorf("check master key: this is not the key the database was sealed under: %w", err)
+				}
+				return nil
+			}
+		}
+		return nil
+	})
 }
