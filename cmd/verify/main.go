@@ -135,4 +135,7 @@ func colored(w io.Writer) bool {
 
 // wantsColor reports what the environment says: NO_COLOR and TERM=dumb are
 // respected.
-func wantsColor() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
+func wantsColor() bool { return os.Getenv("NO_COLOR") == "" && !dumb() }
+
+// dumb reports whether the terminal knows neither colours nor a cursor.
+func dumb() bool { return os.Getenv("TERM") == "dumb" }
