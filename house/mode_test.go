@@ -242,8 +242,8 @@ func TestDiceOnly(t *testing.T) {
 		code(t, closeWith(nil), house.Malformed)
 		code(t, closeWith(m.lines[:len(m.lines)-1]), house.Malformed)
 		code(t, closeWith(append(append([]string(nil), m.lines...), "end A 1")), house.Malformed)
-		code(t, closeWith(m.lines[1:]), house.Illegal)                                                      // a throw is missing
-		code(t, closeWith(append([]string{"opening 1 1"}, m.lines...)), house.Illegal)                      // one too many
+		code(t, closeWith(m.lines[1:]), house.Illegal)                                 // a throw is missing
+		code(t, closeWith(append([]string{"opening 1 1"}, m.lines...)), house.Illegal) // one too many
 		other := "opening 3 3"
 		if m.lines[0] == other {
 			other = "opening 4 4"
