@@ -24,10 +24,12 @@
 //   - [fairdice/rules]: the board and the fourteen variants, as data
 //   - [fairdice/replay]: records, and the one transition of a game
 //   - [fairdice/commitment]: secrets, roll trees, statements, receipts
-//   - [fairdice/translog]: the log, its checkpoints and proofs
+//   - [fairdice/translog]: the log, its checkpoints and proofs; its server, and
+//     the witness who watches it
 //   - [fairdice/audit]: what a verifier checks, and its report
 //   - [fairdice/store]: what is remembered, durably
-//   - [fairdice/house]: the life of a match
+//   - [fairdice/house] and [fairdice/house/export]: the life of a match, and the
+//     archive of everything that was published
 //   - [fairdice/api]: the same over HTTP, as openapi.yaml writes it
 //   - [fairdice/client] and [fairdice/client/player]: for platforms, and for
 //     a player who believes nobody

@@ -30,17 +30,30 @@ type loadRun struct {
 	games int
 }
 
-func newLoad() *cobra.Command {
+func newLoad(st *settings) *cobra.Command {
 	var l loadRun
+	var d directRun
+	var direct bool
 	c := &cobra.Command{
-		Use:   "load --url URL",
-		Short: "Play matches against a running service and measure its rolls",
+		Use:   "load --url URL | --direct",
+		Short: "Play matches against a service and measure its rolls",
 		Long: `Play matches without anchors against a running service and measure how long
 its rolls take; every roll and move is durable when it is answered. The API key
 comes from the environment, FAIRDICE_API_KEY. The matches stay in the service's
-public log: do not load a service that people rely on.`,
+public log: do not load a service that people rely on.
+
+With --direct the games are played in the data directory of a stopped service,
+without HTTP, as many as --games says; --throws ends each of them early. So large logs are made.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if direct {
+				cfg, err := st.read(c)
+				if err != nil {
+					return err
+				}
+				d.variant, d.mode, d.clients = l.variant, l.mode, l.clients
+				return d.run(c, cfg)
+			}
 			if err := l.run(c.Context(), os.Getenv("FAIRDICE_API_KEY")); err != nil {
 				return err
 			}
@@ -58,6 +71,10 @@ public log: do not load a service that people rely on.`,
 	f.StringVar(&l.mode, "mode", "random", "dice mode")
 	f.IntVar(&l.clients, "clients", 32, "matches played at once")
 	f.DurationVar(&l.duration, "duration", 10*time.Second, "how long to play")
+	f.BoolVar(&direct, "direct", false, "play in the data directory, without HTTP")
+	f.IntVar(&d.games, "games", 1000, "games to play with --direct")
+	f.IntVar(&d.throws, "throws", 0, "throws after which a game is given up, with --direct; 0: games are played out")
+	st.flags(c, "data", "master-key", "sealed")
 	return c
 }
 

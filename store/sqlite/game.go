@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"fairdice/store"
@@ -72,7 +73,14 @@ func (r *reader) Roll(match string, game, segment int, stream string, index int)
 }
 
 func (r *reader) Rolls(match string, game int) ([]store.Roll, error) {
-	vs, err := list(r, scanRoll, selectRoll+"WHERE match = ? AND game = ? ORDER BY ordinal", match, game)
+	vs, err := list(r, func(r *row) store.Roll {
+		return store.Roll{
+			Match: match, Game: game, Segment: r.int(0), Stream: r.text(1), Index: r.int(2),
+			Ordinal: r.int(3), Line: r.int(4), Receipt: r.text(5),
+		}
+	}, "SELECT segment, stream, element, ordinal, line, receipt FROM rolls WHERE match = ? AND game = ?", match, game)
+	// SQLite would copy every receipt into a sorter.
+	slices.SortFunc(vs, func(a, b store.Roll) int { return a.Ordinal - b.Ordinal })
 	return vs, wrap(err, "list rolls of %s game %d", match, game)
 }
 
