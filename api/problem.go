@@ -57,6 +57,10 @@ var problems = map[house.Code]struct {
 // told no time of its own.
 const busyAgain = time.Second
 
+// outageAgain is when to repeat a request that the storage could not take: a
+// full disk does not get room within a second.
+const outageAgain = 5 * time.Second
+
 func refuse(code house.Code, format string, args ...any) error {
 	return &house.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
@@ -73,6 +77,10 @@ func (s *server) refusal(ctx context.Context, err error) *house.Error {
 	if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
 		s.log.DebugContext(ctx, "request ran out of time", slog.String("request", requestID(ctx)), slog.Any("error", err))
 		return &house.Error{Code: house.Unavailable, Message: "the request took too long; repeat it"}
+	}
+	if s.outage(err) {
+		s.log.ErrorContext(ctx, "storage failed", slog.String("request", requestID(ctx)), slog.Any("error", err))
+		return &house.Error{Code: house.Unavailable, Message: "the storage cannot take the change now; repeat the request", RetryAfter: outageAgain}
 	}
 	s.log.ErrorContext(ctx, "request failed", slog.String("request", requestID(ctx)), slog.Any("error", err))
 	return &house.Error{Code: internal, Message: "the failure was logged under the id of this request"}

@@ -1,9 +1,12 @@
 package api_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -246,4 +249,45 @@ func TestRevokedKey(t *testing.T) {
 	if _, err := c.Draw(ctx, id, 1, 1, client.StreamOpening, 0); client.Code(err) != "unauthorized" {
 		t.Errorf("a revoked key: %v", err)
 	}
+}
+
+// full is a store whose disk has no room.
+type full struct {
+	store.Store
+	now atomic.Bool
+}
+
+func (f *full) Update(ctx context.Context, fn func(store.Tx) error) error {
+	if f.now.Load() {
+		return fmt.Errorf("%w: disk full at /srv/secret", store.ErrStorage)
+	}
+	return f.Store.Update(ctx, fn)
+}
+
+// A disk without room is an outage: what needs to write is answered 503 with a
+// time, what is read goes on, and with room again all is as before.
+func TestDiskFull(t *testing.T) {
+	disk := new(full)
+	b := newBenchOf(t, func(_ *bench, c *house.Config) { disk.Store, c.Store = c.Store, disk }, func(c *api.Config) {
+		c.Outage = func(err error) bool { return errors.Is(err, store.ErrStorage) }
+	})
+	id := b.openL0("short")
+	open := `{"variant":"short","mode":"random","a":{"token":"ada"},"b":{"token":"ben"}}`
+	disk.now.Store(true)
+	for _, c := range []struct{ path, body string }{
+		{gamePath(id, 1, "segments/1/rolls/opening/0"), ""},
+		{"/v1/matches/" + newID(t), open},
+		{"/v1/modes/random/sequences/40", ""},
+		{gamePath(id, 1, "abort"), `{"reason":"x"}`},
+	} {
+		a := b.send(http.MethodPut, c.path, c.body)
+		if a.status != http.StatusServiceUnavailable || a.code() != "unavailable" || a.header.Get("Retry-After") == "" || strings.Contains(a.body, "secret") {
+			t.Errorf("%s: %d, Retry-After %q: %s", c.path, a.status, a.header.Get("Retry-After"), a.body)
+		}
+	}
+	if a := b.send(http.MethodGet, "/v1/matches/"+id, ""); a.status != http.StatusOK {
+		t.Errorf("a read: %d %s", a.status, a.body)
+	}
+	disk.now.Store(false)
+	must(t, second(b.client.Draw(t.Context(), id, 1, 1, client.StreamOpening, 0)))
 }

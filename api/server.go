@@ -35,7 +35,10 @@ type Config struct {
 	// Log serves the log's own paths, /checkpoint and /tile/….
 	Log http.Handler
 	// Ready fails while the database cannot be read; nil never fails.
-	Ready    func(context.Context) error
+	Ready func(context.Context) error
+	// Outage tells the storage's failures, a full disk for instance, from
+	// faults of the program: the former are answered 503. Nil: there are none.
+	Outage   func(error) bool
 	Version  string // of the build
 	LinkRate int    // links a minute from one address; zero: DefaultLinkRate
 	// ProxyHeader names the header to which the operator's own proxy appends
@@ -52,6 +55,7 @@ type server struct {
 	links   *httprate.RateLimiter
 	proxy   string // header of the operator's own proxy, or ""
 	ready   func(context.Context) error
+	outage  func(error) bool
 	version string
 	timeout time.Duration
 	log     *slog.Logger
@@ -76,11 +80,14 @@ func New(c Config) (http.Handler, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.Outage == nil {
+		c.Outage = func(error) bool { return false }
+	}
 	if c.Ready == nil {
 		c.Ready = func(context.Context) error { return nil }
 	}
 	s := &server{
-		house: c.House, keys: newKeyring(c.Now), proxy: c.ProxyHeader, ready: c.Ready,
+		house: c.House, keys: newKeyring(c.Now), proxy: c.ProxyHeader, ready: c.Ready, outage: c.Outage,
 		version: c.Version, timeout: c.Timeout, log: c.Logger,
 	}
 	s.links = httprate.NewRateLimiter(c.LinkRate, time.Minute,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairdice/house"
+	"fairdice/store"
 )
 
 const (
@@ -51,6 +52,11 @@ func fill(dir string) error {
 		return fmt.Errorf("try to write: %w", err)
 	}
 	return nil
+}
+
+// outage reports whether an error is a failure of the storage.
+func outage(err error) bool {
+	return errors.Is(err, store.ErrStorage) || errors.Is(err, store.ErrUncertain)
 }
 
 // ready fails while the service cannot do what it is for.

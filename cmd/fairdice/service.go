@@ -130,7 +130,7 @@ func (s *service) serve() error {
 		log = server.NewCosigned(s.store)
 	}
 	handler, err := api.New(api.Config{
-		House: s.house, Log: log, Ready: s.ready, Version: version(),
+		House: s.house, Log: log, Ready: s.ready, Outage: outage, Version: version(),
 		LinkRate: s.config.linkRate, ProxyHeader: s.config.proxy, Logger: s.log, Now: s.config.now,
 	})
 	if err != nil {
