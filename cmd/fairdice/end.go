@@ -58,7 +58,7 @@ of the old log, and publish its last checkpoint with the new key.`,
 }
 
 func endLog(c *cobra.Command, cfg config, reason string) (err error) {
-	if _, err := os.Stat(cfg.database()); err != nil {
+	if err := cfg.errNoService(); err != nil {
 		return fmt.Errorf("end log: %w", err)
 	}
 	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: cfg.level}))
@@ -74,6 +74,6 @@ func endLog(c *cobra.Command, cfg config, reason string) (err error) {
 	if err := writeSecret(cfg.endFile(), last); err != nil {
 		return fmt.Errorf("end log: %w", err)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "the log %s has ended; its last checkpoint:\n\n%s", s.house.Origin(), last)
-	return nil
+	_, err = fmt.Fprintf(c.OutOrStdout(), "the log %s has ended; its last checkpoint:\n\n%s", s.house.Origin(), last)
+	return err
 }
