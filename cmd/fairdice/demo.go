@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -68,8 +67,7 @@ it (mode live).`,
 			if d.level == "L3" && !c.Flags().Changed("mode") {
 				d.mode = "live"
 			}
-			out := &told{out: c.OutOrStdout()}
-			return cmp.Or(d.run(c.Context(), out), out.err)
+			return d.run(c.Context(), c.OutOrStdout())
 		},
 	}
 	f := c.Flags()

@@ -272,7 +272,7 @@ func newKeys(s *settings) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := &told{out: c.OutOrStdout()}
+			out := c.OutOrStdout()
 			fmt.Fprintf(out, "log\t%s\n", log.public)
 			for n, k := range receipts {
 				name := "receipts"
@@ -281,7 +281,7 @@ func newKeys(s *settings) *cobra.Command {
 				}
 				fmt.Fprintf(out, "%s\t%s\n", name, k.public)
 			}
-			return out.err
+			return nil
 		},
 	}
 	s.flags(show, "data")
@@ -307,8 +307,8 @@ in a new data directory. docs/operating.md says how the old one ends.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(c.OutOrStdout(), "receipts\t%s\n", public)
-			return err
+			fmt.Fprintf(c.OutOrStdout(), "receipts\t%s\n", public)
+			return nil
 		},
 	}
 	s.flags(rotate, "data")

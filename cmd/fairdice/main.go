@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -23,7 +24,9 @@ func main() {
 		stops = append(stops, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), stops...)
-	err := newRoot().ExecuteContext(ctx)
+	root, out := newRoot(), &told{out: os.Stdout}
+	root.SetOut(out)
+	err := cmp.Or(root.ExecuteContext(ctx), out.err)
 	stop()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "fairdice: %v\n", err)

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// told is an output that remembers its first failure: a command that could not
-// say what it was asked for has not done it.
+// told is the output of a command. It remembers its first failure: a command
+// that could not say what it was asked for has not done it.
 type told struct {
 	out io.Writer
 	err error

@@ -39,7 +39,7 @@ func serve(c *cobra.Command, cfg config) (err error) {
 	if err := s.bind(); err != nil {
 		return err
 	}
-	out := &told{out: c.OutOrStdout()}
+	out := c.OutOrStdout()
 	key, err := s.prepare(ctx)
 	if key != "" { // before anything else can go wrong
 		if _, err := fmt.Fprintf(out, "api key   %s   (tenant %s; shown this once)\n", key, cfg.tenant); err != nil {
@@ -58,11 +58,10 @@ func serve(c *cobra.Command, cfg config) (err error) {
 		return err
 	}
 
-	fmt.Fprintf(out, "serving   %s\n", s.url())
-	fmt.Fprintf(out, "log key   %s\n", s.keys.log.public)
-	fmt.Fprintf(out, "next      %s/openapi.yaml says what it does; \"fairdice demo --out demo\" plays a match\n", s.url())
-	if out.err != nil {
-		return out.err
+	_, err = fmt.Fprintf(out, "serving   %s\nlog key   %s\nnext      %s/openapi.yaml says what it does; \"fairdice demo --out demo\" plays a match\n",
+		s.url(), s.keys.log.public, s.url())
+	if err != nil {
+		return err
 	}
 
 	select {

@@ -27,6 +27,7 @@ type service struct {
 	done      chan error
 	witnessed bool // checkpoints get cosigned
 	flights   flights
+	room      room
 	log       *slog.Logger
 }
 
@@ -129,7 +130,7 @@ func (s *service) serve() error {
 		log = server.NewCosigned(s.store)
 	}
 	handler, err := api.New(api.Config{
-		House: s.house, Log: log, Ready: s.house.Ready, Version: version(),
+		House: s.house, Log: log, Ready: s.ready, Version: version(),
 		LinkRate: s.config.linkRate, ProxyHeader: s.config.proxy, Logger: s.log, Now: s.config.now,
 	})
 	if err != nil {

@@ -245,7 +245,7 @@ func newConfig(s *settings) *cobra.Command {
 			if _, err := s.read(c); err != nil {
 				return err
 			}
-			out := &told{out: c.OutOrStdout()}
+			out := c.OutOrStdout()
 			for _, l := range list {
 				fmt.Fprintf(out, "# %s (%s)\n", l.help, l.env())
 				switch v := s.v.Get(l.key); l.initial.(type) {
@@ -255,7 +255,7 @@ func newConfig(s *settings) *cobra.Command {
 					fmt.Fprintf(out, "%s: %v\n", l.key, v)
 				}
 			}
-			return out.err
+			return nil
 		},
 	}
 	keys := make([]string, len(list))

@@ -171,7 +171,7 @@ func newTenants(s *settings) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			rep, err := s.command(c, order{Do: "revoke", Prefix: strings.TrimSuffix(args[0], "…")})
 			if err == nil {
-				_, err = fmt.Fprintf(c.OutOrStdout(), "revoked %d\n", rep.Revoked)
+				fmt.Fprintf(c.OutOrStdout(), "revoked %d\n", rep.Revoked)
 			}
 			return err
 		},
