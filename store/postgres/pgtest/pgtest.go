@@ -1,0 +1,208 @@
+//go:build unix
+
+// Package pgtest runs a private PostgreSQL cluster for tests.
+//
+//	server := pgtest.Start(t)
+//	s, err := postgres.Open(t.Context(), server.Database(t), postgres.Options{})
+//
+// The cluster lives in a directory of its own, listens on a socket in it and
+// nowhere else, and is gone with its test. PostgreSQL refuses to run as root;
+// for a root it runs as the user postgres. Where there are no binaries the
+// test skips, but fails under CI=true, so that no test run leaves it out unnoticed.
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Server is a running cluster.
+type Server struct {
+	dir       string // the data, and the socket
+	bin       string
+	owner     *syscall.Credential // nil: this user
+	process   *exec.Cmd
+	databases int
+}
+
+// startPatience is how long initdb and the server may take, on a busy machine.
+const startPatience = time.Minute
+
+// Start makes a cluster and starts it. It ends with the test.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	bin, err := binaries()
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("PostgreSQL is needed under CI: %v", err)
+		}
+		t.Skipf("PostgreSQL is not installed: %v", err)
+	}
+	// Not t.TempDir: the path of a socket has at most 107 bytes.
+	dir, err := os.MkdirTemp("", "pg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{dir: dir, bin: bin}
+	t.Cleanup(func() {
+		s.Stop(t)
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	if os.Geteuid() == 0 {
+		if s.owner, err = unprivileged(); err == nil {
+			err = os.Chown(dir, int(s.owner.Uid), int(s.owner.Gid))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startPatience)
+	defer cancel()
+	initdb := s.command(ctx, "initdb", "--no-sync", "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "-D", s.data())
+	if out, err := initdb.CombinedOutput(); err != nil {
+		t.Fatalf("make cluster: %v\n%s", err, out)
+	}
+	s.Restart(t)
+	return s
+}
+
+// binaries finds the directory of initdb and postgres: on the path, or where
+// Debian puts them, the newest version first.
+func binaries() (string, error) {
+	if path, err := exec.LookPath("initdb"); err == nil {
+		return filepath.Dir(path), nil
+	}
+	dirs, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil {
+		return "", err
+	}
+	if len(dirs) == 0 {
+		return "", errors.New("there is no initdb on the path or in /usr/lib/postgresql/*/bin (Debian: apt-get install postgresql)")
+	}
+	version := func(path string) int {
+		n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path))))
+		return n
+	}
+	newest := slices.MaxFunc(dirs, func(a, b string) int { return version(a) - version(b) })
+	return filepath.Dir(newest), nil
+}
+
+// unprivileged is the user that Debian's package makes.
+func unprivileged() (*syscall.Credential, error) {
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		return nil, fmt.Errorf("run PostgreSQL as root's deputy: %w", err)
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("run PostgreSQL as root's deputy: %w", err)
+	}
+	gid, err := strconv.ParseUint(u.Gid, 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("run PostgreSQL as root's deputy: %w", err)
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+func (s *Server) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, name), args...)
+	cmd.Dir = s.dir
+	cmd.SysProcAttr = attributes(s.owner)
+	return cmd
+}
+
+// Restart starts the server, after a Stop or Kill too, and waits for it.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	s.process = s.command(context.Background(), "postgres", "-D", s.data(), "-k", s.dir, "-h", "",
+		"-c", "max_connections=200", "-c", "shared_buffers=64MB", "-c", "deadlock_timeout=200ms")
+	s.process.Stdout, s.process.Stderr = log, log
+	if err := s.process.Start(); err != nil {
+		t.Fatalf("start PostgreSQL: %v", err)
+	}
+	for deadline := time.Now().Add(startPatience); ; time.Sleep(10 * time.Millisecond) {
+		if err = s.Exec("postgres", "SELECT 1"); err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			text, _ := os.ReadFile(log.Name())
+			t.Fatalf("PostgreSQL does not answer: %v\n%s", err, text)
+		}
+	}
+}
+
+// Stop shuts the server down like a service manager, ending its sessions.
+func (s *Server) Stop(t testing.TB) { s.signal(t, syscall.SIGINT) }
+
+// Kill is a crash of the server: nothing is written that was not yet.
+func (s *Server) Kill(t testing.TB) { s.signal(t, syscall.SIGQUIT) }
+
+func (s *Server) signal(t testing.TB, sig syscall.Signal) {
+	t.Helper()
+	if s.process == nil {
+		return
+	}
+	if err := s.process.Process.Signal(sig); err != nil {
+		t.Errorf("stop PostgreSQL: %v", err)
+	}
+	err := s.process.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) { // how it exits depends on the signal
+		t.Errorf("stop PostgreSQL: %v", err)
+	}
+	s.process = nil
+	if err := os.Remove(filepath.Join(s.data(), "postmaster.pid")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// Database makes an empty database and answers its address.
+func (s *Server) Database(t testing.TB) string {
+	t.Helper()
+	s.databases++
+	name := fmt.Sprintf("test%d", s.databases)
+	if err := s.Exec("postgres", "CREATE DATABASE "+name); err != nil {
+		t.Fatalf("create database: %v", err)
+	}
+	return s.address(name)
+}
+
+func (s *Server) address(database string) string {
+	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/" + database, RawQuery: url.Values{"host": {s.dir}}.Encode()}
+	return u.String()
+}
+
+// Exec runs SQL in a database as its superuser.
+func (s *Server) Exec(database, sql string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), startPatience)
+	defer cancel()
+	c, err := pgconn.Connect(ctx, s.address(database))
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, sql).ReadAll()
+	return errors.Join(err, c.Close(ctx))
+}
