@@ -7,8 +7,12 @@
 //     stable storage: a machine that loses power the next instant still has it.
 //     When Update returns an error, nothing of it is there, now or ever; the
 //     one exception says so (ErrUncertain).
-//   - Isolation. The functions given to Update behave as if they ran one after
-//     the other. View sees one moment, and never an Update half done.
+//   - Isolation. An Update sees one moment, and is committed only if every row
+//     it replaces is still as it was at that moment. Updates that call LockLog
+//     behave as if they ran one after the other. (Of the others, two may both be
+//     committed that each read what the other replaces: a decision that must
+//     hold against others replaces a row they replace, or locks the log.)
+//     View sees one moment, and never an Update half done.
 //   - Conditional replacement. Replace… succeeds only for the version that was
 //     read and stores the next one; a caller that lost a race gets
 //     ErrConflict and has changed nothing.
@@ -18,7 +22,9 @@
 //
 // An Update function may run more than once (a serialisation failure is
 // retried), so it must have no effect but through its Tx, and must not keep
-// the Tx. Updates of many callers may share one commit; the error or panic
+// the Tx. Only the answers of the run that is committed, or whose error Update
+// returns, mean anything: one that is discarded may have been told that a
+// write succeeded that did not. Updates of many callers may share one commit; the error or panic
 // of one leaves the others untouched.
 //
 // Update must not be called inside View or Update. Times are kept in whole

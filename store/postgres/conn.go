@@ -20,6 +20,7 @@ type conn struct {
 	pg       *pgconn.PgConn
 	prepared map[string]*pgconn.StatementDescription
 	values   [][]byte
+	used     time.Time // when a transaction ended last
 }
 
 // inBinary is the format of every parameter and every column.
@@ -70,6 +71,12 @@ func (c *conn) prepare(sql string) (*pgconn.StatementDescription, error) {
 	return s, nil
 }
 
+// call is a statement with its arguments.
+type call struct {
+	sql  string
+	args []any
+}
+
 // bind encodes the arguments of a prepared statement.
 func (c *conn) bind(s *pgconn.StatementDescription, args []any) error {
 	if len(args) != len(s.ParamOIDs) {
@@ -86,63 +93,47 @@ func (c *conn) bind(s *pgconn.StatementDescription, args []any) error {
 	return nil
 }
 
-// run runs a statement, after others that travel with it (BEGIN, LOCK) and
-// have no result, and calls scan for every row. It answers the number of rows
-// that the statement read or changed. The context of a caller is not passed on:
-// pgx ends the connection with it, which costs more than what it would save.
-// A statement that takes too long is ended by the server, or by the transaction's timer.
-func (c *conn) run(first []string, scan func(*row), sql string, args ...any) (n int64, err error) {
-	s, err := c.prepare(sql)
-	if err != nil {
-		return 0, err
-	}
-	before := make([]*pgconn.StatementDescription, len(first))
-	for i, sql := range first {
-		if before[i], err = c.prepare(sql); err != nil {
-			return 0, err
+// send sends statements in one message and waits for the answer, up to the
+// first that fails; the server carries out none after it. scan is called for
+// each row of the last one, whose command tag is answered.
+//
+// The context of a caller is not passed on: pgx ends the connection with it,
+// which costs more than what it would save. A statement that takes too long is
+// ended by the server, or by the transaction's timer.
+func (c *conn) send(scan func(*row), calls ...call) (tag pgconn.CommandTag, err error) {
+	var batch pgconn.Batch
+	for _, call := range calls {
+		if _, err := c.prepare(call.sql); err != nil {
+			return tag, err
 		}
 	}
-	if err := c.bind(s, args); err != nil {
-		return 0, err
+	for _, call := range calls {
+		s := c.prepared[call.sql]
+		if err := c.bind(s, call.args); err != nil {
+			return tag, err
+		}
+		if len(calls) == 1 {
+			return read(c.pg.ExecPrepared(context.Background(), s.Name, c.values, inBinary, inBinary), scan)
+		}
+		batch.ExecPrepared(s.Name, c.values, inBinary, inBinary)
 	}
-	if len(first) == 0 {
-		return read(c.pg.ExecPrepared(context.Background(), s.Name, c.values, inBinary, inBinary), scan)
-	}
-	var batch pgconn.Batch
-	for _, b := range before {
-		batch.ExecPrepared(b.Name, nil, nil, nil)
-	}
-	batch.ExecPrepared(s.Name, c.values, inBinary, inBinary)
 	results := c.pg.ExecBatch(context.Background(), &batch)
-	for i := 0; results.NextResult(); i++ {
-		if i < len(first) {
+	for i := 0; err == nil && results.NextResult(); i++ {
+		if i < len(calls)-1 {
 			_, err = results.ResultReader().Close()
 		} else {
-			n, err = read(results.ResultReader(), scan)
-		}
-		if err != nil {
-			break
+			tag, err = read(results.ResultReader(), scan)
 		}
 	}
 	if e := results.Close(); err == nil {
 		err = e
 	}
-	return n, err
+	return tag, err
 }
 
-// commit answers the server's word for it, which is ROLLBACK for a transaction that had failed.
-func (c *conn) commit() (string, error) {
-	s, err := c.prepare("COMMIT")
-	if err != nil {
-		return "", err
-	}
-	tag, err := c.pg.ExecPrepared(context.Background(), s.Name, nil, nil, nil).Close()
-	return tag.String(), err
-}
-
-func read(result *pgconn.ResultReader, scan func(*row)) (int64, error) {
+func read(result *pgconn.ResultReader, scan func(*row)) (pgconn.CommandTag, error) {
 	var r row
-	for result.NextRow() {
+	for scan != nil && result.NextRow() {
 		r.values = result.Values()
 		if scan(&r); r.err != nil {
 			break
@@ -152,7 +143,7 @@ func read(result *pgconn.ResultReader, scan func(*row)) (int64, error) {
 	if err == nil {
 		err = r.err
 	}
-	return tag.RowsAffected(), err
+	return tag, err
 }
 
 // code is the SQLSTATE of an error of the server, empty for other errors.
@@ -166,6 +157,7 @@ func code(err error) string {
 
 // PostgreSQL's error codes, appendix A of its manual.
 const (
+	divisionByZero       = "22012"
 	uniqueViolation      = "23505"
 	readOnlyTransaction  = "25006"
 	idleInTransaction    = "25P03"
@@ -177,6 +169,15 @@ const (
 	cannotConnectNow     = "57P03"
 	tooManyConnections   = "53300"
 )
+
+// refused says that a statement found another row than it had to.
+func refused(err error) bool {
+	switch code(err) {
+	case divisionByZero, uniqueViolation:
+		return true
+	}
+	return false
+}
 
 // lostRace says that the transaction has lost against another one and has to
 // run again. A duplicate is one of these cases: the statements that add rows

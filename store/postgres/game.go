@@ -92,12 +92,15 @@ func (r *reader) Events(match string, game, first int) ([]string, error) {
 // first is not there yet is what its key says. So the lines of a record have
 // no gap, and two writers of one line do not both succeed.
 func (t *tx) AddEvents(match string, game, first int, lines []string) error {
-	n, err := t.exec(`INSERT INTO events (match, game, line, text)
+	if len(lines) == 0 {
+		return nil
+	}
+	added, err := t.write(`INSERT INTO events (match, game, line, text)
 		SELECT $1::text, $2::bigint, $3::bigint + n - 1, line FROM unnest($4::text[]) WITH ORDINALITY AS u (line, n)
 		WHERE ($3 = 1 OR EXISTS (SELECT 1 FROM events WHERE match = $1 AND game = $2 AND line = $3 - 1))
 			AND NOT EXISTS (SELECT 1 FROM events WHERE match = $1 AND game = $2 AND line = $3)
 		ON CONFLICT DO NOTHING`, match, game, first, lines)
-	if err == nil && n != int64(len(lines)) {
+	if err == nil && !added {
 		err = store.ErrConflict
 	}
 	return wrap(err, "add event %d of %s game %d", first, match, game)

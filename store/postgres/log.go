@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"errors"
 	"fmt"
 	"math/bits"
 	"time"
@@ -62,18 +61,54 @@ func (t *tx) LockLog() (store.LogHead, error) {
 	if t.head != nil {
 		return *t.head, nil
 	}
+	if err := t.usable(); err != nil {
+		return store.LogHead{}, err
+	}
 	query := selectHead
+	t.queue = append([]call{{sql: lockLog}}, t.queue...)
 	if t.begun { // the lock comes late: the row must be as the snapshot has it
 		query += " FOR UPDATE"
 	}
 	var head store.LogHead
-	_, err := t.after([]string{lockLog}, func(r *row) { head = scanHead(r) }, query)
-	if err != nil {
+	if _, err := t.run(func(r *row) { head = scanHead(r) }, query); err != nil {
 		t.logMoved = true
 		return head, fmt.Errorf("lock log: %w", err)
 	}
 	t.head = &head
 	return head, nil
+}
+
+func (t *tx) LogHead() (store.LogHead, error) {
+	if t.head != nil {
+		return *t.head, nil
+	}
+	return t.reader.LogHead()
+}
+
+// LogHashes of entries that this transaction appends need no reading.
+func (t *tx) LogHashes(indexes []int64) ([][32]byte, error) {
+	hashes := make([][32]byte, len(indexes))
+	var missing []int64
+	for i, index := range indexes {
+		h, ok := t.hashes[index]
+		if !ok {
+			missing = append(missing, index)
+		}
+		hashes[i] = h
+	}
+	if missing == nil {
+		return hashes, nil
+	}
+	read, err := t.reader.LogHashes(missing)
+	if err != nil {
+		return nil, err
+	}
+	for i, index := range indexes {
+		if _, ok := t.hashes[index]; !ok {
+			hashes[i], read = read[0], read[1:]
+		}
+	}
+	return hashes, nil
 }
 
 func (t *tx) AppendEntry(e store.Entry, hashes [][32]byte) error {
@@ -92,16 +127,20 @@ func (t *tx) AppendEntry(e store.Entry, hashes [][32]byte) error {
 	if text == nil {
 		text = []byte{}
 	}
-	n, err := t.exec(`WITH entry AS (INSERT INTO entries (number, time, text) VALUES ($1, $2, $3)),
-			tree AS (INSERT INTO hashes (place, hash) SELECT $4 + n - 1, h FROM unnest($5::bytea[]) WITH ORDINALITY AS u (h, n))
-		UPDATE log_head SET size = $1 + 1, time = $2 WHERE size = $1`, e.Index, e.Time, text, place, hashes)
-	if err == nil && n != 1 {
-		err = errors.New("the head of the log is damaged")
-	}
+	err = t.put(`WITH entry AS (INSERT INTO entries (number, time, text) VALUES ($1, $2, $3)),
+		tree AS (INSERT INTO hashes (place, hash) SELECT $4 + n - 1, h FROM unnest($5::bytea[]) WITH ORDINALITY AS u (h, n)),
+		head AS (UPDATE log_head SET size = $1 + 1, time = $2 WHERE size = $1 RETURNING 1) `+stopUnless("head"),
+		e.Index, e.Time, text, place, hashes)
 	if err != nil {
 		return fmt.Errorf("append log entry %d: %w", e.Index, err)
 	}
 	t.head = &store.LogHead{Size: e.Index + 1, Time: e.Time.UTC().Truncate(time.Second)}
+	if t.hashes == nil {
+		t.hashes = make(map[int64][32]byte)
+	}
+	for i, h := range hashes {
+		t.hashes[place+int64(i)] = h
+	}
 	return nil
 }
 
@@ -148,7 +187,7 @@ func (t *tx) SetCosigned(size int64, note string) error {
 		err = store.ErrExists
 	}
 	if err == nil {
-		_, err = t.exec("UPDATE checkpoints SET cosigned = $1 WHERE size = $2", note, size)
+		_, err = t.write("UPDATE checkpoints SET cosigned = $1 WHERE size = $2", note, size)
 	}
 	return wrap(err, "cosign checkpoint of %d entries", size)
 }

@@ -70,8 +70,7 @@ func migrate(c *conn, scripts []string, now time.Time) (err error) {
 // schemaVersion is 0 for an empty schema, and an error for one of another program.
 func schemaVersion(c *conn) (version int, err error) {
 	var ours, tables int
-	_, err = c.run(nil, func(r *row) { ours, tables = r.int(0), r.int(1) },
-		`SELECT count(*) FILTER (WHERE tablename = 'fairdice_schema'), count(*) FROM pg_tables WHERE schemaname = current_schema()`)
+	_, err = c.send(func(r *row) { ours, tables = r.int(0), r.int(1) }, call{sql: `SELECT count(*) FILTER (WHERE tablename = 'fairdice_schema'), count(*) FROM pg_tables WHERE schemaname = current_schema()`})
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("read schema version: %w", err)
@@ -80,7 +79,7 @@ func schemaVersion(c *conn) (version int, err error) {
 	case ours == 0:
 		return 0, fmt.Errorf("read schema version: this is a database of another program, with %d tables", tables)
 	}
-	if _, err = c.run(nil, func(r *row) { version = r.int(0) }, "SELECT coalesce(max(version), 0) FROM fairdice_schema"); err != nil {
+	if _, err = c.send(func(r *row) { version = r.int(0) }, call{sql: "SELECT coalesce(max(version), 0) FROM fairdice_schema"}); err != nil {
 		return 0, fmt.Errorf("read schema version: %w", err)
 	}
 	return version, nil

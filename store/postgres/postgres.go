@@ -15,6 +15,12 @@
 // appends later runs again with the lock taken first, if anybody else has
 // appended meanwhile.
 //
+// Statements that only write are kept and travel together with the next one that
+// reads, or with COMMIT: a draw is one message to the server. They are written
+// such that the server stops at one that finds another row than it had to; then
+// the function runs again with every statement answered before the next, and
+// learns which it was.
+//
 // A View is a READ ONLY transaction on one moment; it locks nothing.
 //
 // COMMIT is acknowledged when the server has flushed it to its disk:
@@ -131,8 +137,7 @@ func place(c *pgconn.Config) string { return fmt.Sprintf("%s on %s", c.Database,
 func checkServer(c *conn) error {
 	var version int
 	var fsync string
-	_, err := c.run(nil, func(r *row) { version, fsync = r.int(0), r.text(1) },
-		"SELECT current_setting('server_version_num')::bigint, current_setting('fsync')")
+	_, err := c.send(func(r *row) { version, fsync = r.int(0), r.text(1) }, call{sql: "SELECT current_setting('server_version_num')::bigint, current_setting('fsync')"})
 	switch {
 	case err != nil:
 		return fmt.Errorf("read settings of the server: %w", err)
@@ -183,16 +188,21 @@ func (db *database) Update(ctx context.Context, fn func(store.Tx) error) error {
 	}
 	defer db.running.Done()
 	var tries retries
-	for lockLog := false; ; {
+	for lockLog, eager := false, false; ; {
 		s, err := db.session(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ")
 		if err != nil {
 			return err
 		}
+		s.eager = eager
 		again, err := s.update(fn, lockLog)
 		if !again {
 			return err
 		}
 		lockLog = lockLog || s.logMoved
+		if !eager && refused(err) {
+			eager = true
+			continue
+		}
 		if err := tries.wait(ctx, err); err != nil {
 			return err
 		}

@@ -82,13 +82,13 @@ func (t *tx) ReplaceSequence(s store.Sequence, from store.SequenceState) error {
 	if err != nil {
 		return wrap(err, "replace sequence %s", s.ID)
 	}
-	n, err := t.exec(`UPDATE sequences SET tenant = $1, mode = $2, number = $3, rolls_o = $4, rolls_a = $5, rolls_b = $6, sealed = $7,
+	replaced, err := t.write(`UPDATE sequences SET tenant = $1, mode = $2, number = $3, rolls_o = $4, rolls_a = $5, rolls_b = $6, sealed = $7,
 			secret_hash = $8, root = $9, state = $10, entry = $11, committed = $12, match = $13, game = $14, segment = $15, ended = $16
 		WHERE id = $17 AND state = $18
 			AND NOT EXISTS (SELECT 1 FROM sequences o WHERE o.secret_hash = $8 AND o.id <> $17)
 			AND NOT EXISTS (SELECT 1 FROM sequences o WHERE o.tenant = $1 AND o.mode = $2 AND o.number = $3 AND o.id <> $17)`,
 		append(values, s.ID, uint8(from))...)
-	if err == nil && n == 0 {
+	if err == nil && !replaced {
 		var old store.SequenceState
 		old, err = one(&t.reader, func(r *row) store.SequenceState { return store.SequenceState(r.int(0)) },
 			"SELECT state FROM sequences WHERE id = $1", s.ID)

@@ -2,12 +2,13 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
 
 	"fairdice/store"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // session is one transaction on one connection. It begins with its first
@@ -19,8 +20,10 @@ type session struct {
 
 	begin  string
 	begun  bool
-	failed error // the first error; from then on nothing is sent any more
-	again  bool  // failed is one after which the transaction may run again
+	queue  []call // writes that were not sent yet
+	eager  bool   // nothing is queued
+	failed error  // the first error; from then on nothing is sent any more
+	again  bool   // failed is one after which the transaction may run again
 
 	logMoved bool // the log was locked too late: it had grown since the transaction began
 
@@ -42,6 +45,8 @@ func (s *session) end() {
 	if c := s.conn; c != nil && s.begun {
 		if c.pg.IsClosed() || c.pg.TxStatus() != 'I' && c.script("ROLLBACK") != nil || !s.timer.Stop() {
 			s.drop()
+		} else {
+			c.used = time.Now()
 		}
 	}
 	s.db.slots <- s.conn
@@ -55,81 +60,117 @@ func (s *session) drop() {
 	}
 }
 
-// run runs one statement of the transaction.
+// run runs a statement of the transaction, after those that wait in the queue.
 func (s *session) run(scan func(*row), sql string, args ...any) (int64, error) {
-	return s.after(nil, scan, sql, args...)
+	if err := s.usable(); err != nil {
+		return 0, err
+	}
+	tag, err := s.flush(scan, call{sql, args})
+	return tag.RowsAffected(), s.fail(err)
 }
 
-// after runs a statement, and first those that travel with it.
-func (s *session) after(first []string, scan func(*row), sql string, args ...any) (int64, error) {
+// write runs a statement that is expected to change at least one row, or lets
+// it wait. Only an eager one says that it has not.
+func (s *session) write(sql string, args ...any) (changed bool, err error) {
+	if s.eager {
+		n, err := s.run(nil, sql, args...)
+		return n > 0, err
+	}
+	return true, s.put("WITH written AS ("+sql+" RETURNING 1) "+stopUnless("written"), args...)
+}
+
+// stopUnless ends a statement such that one that has changed nothing makes the
+// server stop: by a division by zero.
+func stopUnless(changed string) string { return "SELECT 1 / count(*) FROM " + changed }
+
+// put lets a statement wait that needs no answer, unless nothing may wait.
+func (s *session) put(sql string, args ...any) error {
+	if s.eager {
+		_, err := s.run(nil, sql, args...)
+		return err
+	}
+	if err := s.usable(); err != nil {
+		return err
+	}
+	s.queue = append(s.queue, call{sql, args})
+	return nil
+}
+
+func (s *session) usable() error {
 	if s.failed != nil {
-		return 0, s.failed
+		return s.failed
 	}
-	if err := s.ctx.Err(); err != nil {
-		return 0, s.fail(err)
-	}
-	if !s.begun {
-		return s.open(first, scan, sql, args...)
-	}
-	n, err := s.send(first, scan, sql, args...)
-	return n, s.fail(err)
+	return s.fail(s.ctx.Err())
 }
 
-// open is after for the first statement. The function of the transaction has
-// seen nothing yet, so a connection that turns out to be dead is replaced
-// without its knowing.
-func (s *session) open(first []string, scan func(*row), sql string, args ...any) (int64, error) {
+// flush sends what waits, and one more statement or none.
+func (s *session) flush(scan func(*row), last ...call) (pgconn.CommandTag, error) {
+	calls := append(s.queue, last...)
+	s.queue = nil
+	if s.begun {
+		return s.send(scan, calls...)
+	}
+	return s.open(scan, calls...)
+}
+
+// open sends the first statements. The function of the transaction has seen
+// nothing yet, so a connection that turns out to be dead is replaced without
+// its knowing; but if the first statements are all, with COMMIT, only as long as
+// it is certain that they have not reached the server.
+func (s *session) open(scan func(*row), calls ...call) (pgconn.CommandTag, error) {
+	whole := calls[len(calls)-1].sql == commit
+	calls = append([]call{{sql: s.begin}}, calls...)
 	var tries retries
 	for {
-		n, err := s.start(first, scan, sql, args...)
-		if err == nil || s.conn != nil && !s.conn.gone(err) {
-			s.begun = s.conn != nil
-			return n, s.fail(err)
-		}
-		if s.timer != nil {
+		tag, err := s.start(scan, calls...)
+		switch {
+		case err == nil, s.conn != nil && !s.conn.gone(err), s.conn != nil && whole && !pgconn.SafeToRetry(err):
+			return tag, err
+		case s.conn != nil:
 			s.timer.Stop()
-		}
-		s.drop()
-		if !errors.Is(err, errConnect) || tries.count == 0 {
-			tries.count++ // the first new connection is tried at once
-			continue
+			s.drop()
+			continue // the new connection is tried at once
 		}
 		if err := tries.wait(s.ctx, err); err != nil {
-			return 0, s.fail(err)
+			return tag, err
 		}
 	}
 }
 
-// errConnect: the server cannot be reached.
-var errConnect = errors.New("connect to database")
+// idleTrusted is how long an unused connection is believed to be alive.
+const idleTrusted = time.Second
 
-func (s *session) start(first []string, scan func(*row), sql string, args ...any) (int64, error) {
+func (s *session) start(scan func(*row), calls ...call) (tag pgconn.CommandTag, err error) {
+	if s.conn != nil && time.Since(s.conn.used) > idleTrusted && s.conn.pg.CheckConn() != nil {
+		s.drop() // what the server said when it left has been read
+	}
 	if s.conn == nil {
-		c, err := connect(s.ctx, s.db.config)
-		if err != nil {
-			return 0, fmt.Errorf("%w: %w", errConnect, err)
+		if s.conn, err = connect(s.ctx, s.db.config); err != nil {
+			return tag, fmt.Errorf("connect to database: %w", err)
 		}
-		s.conn = c
 	}
 	net := s.conn.pg.Conn()
 	s.timer = time.AfterFunc(TransactionLimit, func() { net.SetDeadline(time.Unix(1, 0)) })
-	return s.send(append([]string{s.begin}, first...), scan, sql, args...)
+	s.begun = true
+	return s.send(scan, calls...)
 }
 
-func (s *session) send(first []string, scan func(*row), sql string, args ...any) (int64, error) {
+func (s *session) send(scan func(*row), calls ...call) (tag pgconn.CommandTag, err error) {
 	if s.db.inject != nil {
-		if err := s.db.inject(s.conn, sql); err != nil {
-			return 0, err
+		for _, c := range calls {
+			if err := s.db.inject(s.conn, c.sql); err != nil {
+				return tag, err
+			}
 		}
 	}
-	return s.conn.run(first, scan, sql, args...)
+	return s.conn.send(scan, calls...)
 }
 
 // fail remembers the error after which the server refuses the rest of the transaction.
 func (s *session) fail(err error) error {
 	if err != nil && s.failed == nil {
 		s.failed = err
-		s.again = lostRace(err) || s.conn != nil && s.conn.gone(err)
+		s.again = lostRace(err) || refused(err) && !s.eager || s.conn != nil && s.conn.gone(err)
 	}
 	return err
 }
@@ -145,10 +186,15 @@ func (s *session) update(fn func(store.Tx) error, lockLog bool) (again bool, err
 		}
 	}
 	err = fn(t)
+	if err != nil && s.failed == nil && len(s.queue) > 0 {
+		// Would fn have got so far if its writes had been answered?
+		_, e := s.flush(nil)
+		s.fail(e)
+	}
 	switch {
 	case s.failed != nil:
 		return s.again, s.failed
-	case err != nil || !s.begun:
+	case err != nil, !s.begun && len(s.queue) == 0:
 		return false, err
 	case s.ctx.Err() != nil:
 		return false, s.ctx.Err()
@@ -156,24 +202,23 @@ func (s *session) update(fn func(store.Tx) error, lockLog bool) (again bool, err
 	return s.commit()
 }
 
+const commit = "COMMIT"
+
 // commit does not end with the context: between the two answers of COMMIT
 // there is nothing to be had by not waiting for one.
 func (s *session) commit() (again bool, err error) {
-	if s.db.inject != nil {
-		err = s.db.inject(s.conn, "COMMIT")
-	}
-	var tag string
-	if err == nil {
-		tag, err = s.conn.commit()
-	}
+	tag, err := s.flush(nil, call{sql: commit})
 	switch {
-	case err != nil && (s.conn.gone(err) || code(err) == ""):
+	case err != nil && s.conn == nil: // never connected
+		return false, s.fail(err)
+	case err != nil && (code(err) == "" || s.conn.gone(err)):
 		// The server may have written the commit before it, or the way to it, failed.
 		s.drop()
 		return false, fmt.Errorf("%w: %w", store.ErrUncertain, err)
 	case err != nil: // it has said that it has not
-		return lostRace(err), err
-	case tag != "COMMIT":
+		s.fail(err)
+		return s.again, err
+	case tag.String() != commit:
 		return false, fmt.Errorf("the server has answered COMMIT with %s", tag)
 	}
 	return false, nil

@@ -59,8 +59,8 @@ func (t *tx) AddAPIKey(k store.APIKey) error {
 }
 
 func (t *tx) RevokeAPIKey(hash [32]byte, at time.Time) error {
-	n, err := t.exec("UPDATE api_keys SET revoked = $1 WHERE hash = $2", at, hash)
-	if err == nil && n == 0 {
+	found, err := t.write("UPDATE api_keys SET revoked = $1 WHERE hash = $2", at, hash)
+	if err == nil && !found {
 		err = store.ErrNotFound
 	}
 	return wrap(err, "revoke API key")

@@ -12,7 +12,8 @@ type reader struct{ *session }
 // tx is an Update.
 type tx struct {
 	reader
-	head *store.LogHead // once the log is locked
+	head   *store.LogHead     // once the log is locked
+	hashes map[int64][32]byte // of entries that were appended
 }
 
 // one reads the only row of a query.
@@ -32,16 +33,11 @@ func list[T any](r *reader, scan func(*row) T, query string, args ...any) ([]T, 
 	return vs, err
 }
 
-// exec runs a statement without a result and says how many rows it changed.
-func (t *tx) exec(query string, args ...any) (int64, error) {
-	return t.run(func(*row) {}, query, args...)
-}
-
 // add runs an INSERT of one row. A row that is there already is skipped
 // rather than reported by the server, which would end the transaction.
 func (t *tx) add(query string, args ...any) error {
-	n, err := t.exec(query+" ON CONFLICT DO NOTHING", args...)
-	if err == nil && n == 0 {
+	added, err := t.write(query+" ON CONFLICT DO NOTHING", args...)
+	if err == nil && !added {
 		err = store.ErrExists
 	}
 	return err
@@ -50,14 +46,15 @@ func (t *tx) add(query string, args ...any) error {
 // replace runs a conditional UPDATE of one row; exists finds the row without
 // the condition.
 func (t *tx) replace(exists string, key []any, query string, args ...any) error {
-	n, err := t.exec(query, args...)
-	if err != nil || n == 1 {
+	replaced, err := t.write(query, args...)
+	if err != nil || replaced {
 		return err
 	}
-	if n, err = t.exec(exists, key...); err != nil {
+	n, err := t.run(nil, exists, key...)
+	switch {
+	case err != nil:
 		return err
-	}
-	if n == 0 {
+	case n == 0:
 		return store.ErrNotFound
 	}
 	return store.ErrConflict
