@@ -45,10 +45,9 @@ const callers = 64
 // match, beside what the server can do at most: the same number of callers that
 // replace one row of their own each, one prepared statement and one commit.
 func BenchmarkDraw(b *testing.B) {
-	server := pgtest.Start(b)
 	for _, n := range []int{8, 16, 32, 64} {
 		b.Run(fmt.Sprintf("draws/connections=%d", n), func(b *testing.B) {
-			s, err := Open(b.Context(), server.Database(b), Options{Connections: n})
+			s, err := Open(b.Context(), pgtest.Database(b), Options{Connections: n})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -71,7 +70,7 @@ func BenchmarkDraw(b *testing.B) {
 			})
 		})
 		b.Run(fmt.Sprintf("rows/connections=%d", n), func(b *testing.B) {
-			address := server.Database(b)
+			address := pgtest.Database(b)
 			pool := make(chan *pgconn.PgConn, n)
 			for i := range n {
 				c, err := pgconn.Connect(b.Context(), address)

@@ -2,11 +2,15 @@
 
 // Package pgtest runs a private PostgreSQL cluster for tests.
 //
-//	server := pgtest.Start(t)
-//	s, err := postgres.Open(t.Context(), server.Database(t), postgres.Options{})
+//	func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 //
-// The cluster lives in a directory of its own, listens on a socket in it and
-// nowhere else, and is gone with its test. PostgreSQL refuses to run as root;
+//	s, err := postgres.Open(t.Context(), pgtest.Database(t), postgres.Options{})
+//
+// Tests that stop the server, or change its settings, Start one of their own.
+//
+// A cluster lives in a directory of its own, listens on a socket in it and
+// nowhere else, and is gone with its
+// test. PostgreSQL refuses to run as root;
 // for a root it runs as the user postgres. Where there are no binaries the
 // test skips, but fails under CI=true, so that no test run leaves it out unnoticed.
 package pgtest
@@ -23,6 +27,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -36,7 +42,7 @@ type Server struct {
 	bin       string
 	owner     *syscall.Credential // nil: this user
 	process   *exec.Cmd
-	databases int
+	databases atomic.Int64
 }
 
 // startPatience is how long initdb and the server may take, on a busy machine.
@@ -44,6 +50,58 @@ const startPatience = time.Minute
 
 // Start makes a cluster and starts it. It ends with the test.
 func Start(t testing.TB) *Server {
+	t.Helper()
+	s := newServer(t)
+	t.Cleanup(func() {
+		if err := s.remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+var shared struct {
+	sync.Mutex
+	server *Server
+	err    error // that of the first start
+}
+
+// Database makes an empty database in a cluster that the tests of a package
+// share, and answers its address.
+func Database(t testing.TB) string {
+	t.Helper()
+	shared.Lock()
+	if shared.server == nil {
+		s := func() *Server { defer shared.Unlock(); return newServer(t) }() // may skip or fail the test
+		shared.Lock()
+		shared.server, shared.err = s, s.start()
+	}
+	server, err := shared.server, shared.err
+	shared.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server.Database(t)
+}
+
+// Main runs the tests of a package and removes the cluster they have shared.
+func Main(m *testing.M) int {
+	code := m.Run()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.server != nil {
+		if err := shared.server.remove(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return max(code, 1)
+		}
+	}
+	return code
+}
+
+func newServer(t testing.TB) *Server {
 	t.Helper()
 	bin, err := binaries()
 	if err != nil {
@@ -57,29 +115,29 @@ func Start(t testing.TB) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{dir: dir, bin: bin}
-	t.Cleanup(func() {
-		s.Stop(t)
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
+	return &Server{dir: dir, bin: bin}
+}
+
+func (s *Server) start() (err error) {
 	if os.Geteuid() == 0 {
 		if s.owner, err = unprivileged(); err == nil {
-			err = os.Chown(dir, int(s.owner.Uid), int(s.owner.Gid))
+			err = os.Chown(s.dir, int(s.owner.Uid), int(s.owner.Gid))
 		}
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), startPatience)
 	defer cancel()
 	initdb := s.command(ctx, "initdb", "--no-sync", "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "-D", s.data())
 	if out, err := initdb.CombinedOutput(); err != nil {
-		t.Fatalf("make cluster: %v\n%s", err, out)
+		return fmt.Errorf("make cluster: %w\n%s", err, out)
 	}
-	s.Restart(t)
-	return s
+	return s.run()
+}
+
+func (s *Server) remove() error {
+	return errors.Join(s.signal(syscall.SIGQUIT), os.RemoveAll(s.dir))
 }
 
 // binaries finds the directory of initdb and postgres: on the path, or where
@@ -129,62 +187,76 @@ func (s *Server) command(ctx context.Context, name string, args ...string) *exec
 	return cmd
 }
 
-// Restart starts the server, after a Stop or Kill too, and waits for it.
+// Restart starts the server after a Stop or Kill, and waits for it.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
+	if err := s.run(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *Server) run() error {
 	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	defer log.Close()
 	s.process = s.command(context.Background(), "postgres", "-D", s.data(), "-k", s.dir, "-h", "",
 		"-c", "max_connections=200", "-c", "shared_buffers=64MB", "-c", "deadlock_timeout=200ms")
 	s.process.Stdout, s.process.Stderr = log, log
 	if err := s.process.Start(); err != nil {
-		t.Fatalf("start PostgreSQL: %v", err)
+		s.process = nil
+		return fmt.Errorf("start PostgreSQL: %w", err)
 	}
 	for deadline := time.Now().Add(startPatience); ; time.Sleep(10 * time.Millisecond) {
-		if err = s.Exec("postgres", "SELECT 1"); err == nil {
-			return
+		err := s.Exec(s.address("postgres"), "SELECT 1")
+		if err == nil {
+			return nil
 		}
 		if time.Now().After(deadline) {
 			text, _ := os.ReadFile(log.Name())
-			t.Fatalf("PostgreSQL does not answer: %v\n%s", err, text)
+			return fmt.Errorf("PostgreSQL does not answer: %w\n%s", err, text)
 		}
 	}
 }
 
 // Stop shuts the server down like a service manager, ending its sessions.
-func (s *Server) Stop(t testing.TB) { s.signal(t, syscall.SIGINT) }
+func (s *Server) Stop(t testing.TB) { s.end(t, syscall.SIGINT) }
 
 // Kill is a crash of the server: nothing is written that was not yet.
-func (s *Server) Kill(t testing.TB) { s.signal(t, syscall.SIGQUIT) }
+func (s *Server) Kill(t testing.TB) { s.end(t, syscall.SIGQUIT) }
 
-func (s *Server) signal(t testing.TB, sig syscall.Signal) {
+func (s *Server) end(t testing.TB, sig syscall.Signal) {
 	t.Helper()
+	if err := s.signal(sig); err != nil {
+		t.Errorf("stop PostgreSQL: %v", err)
+	}
+}
+
+// signal waits for the end that it brings. How the server exits depends on the signal.
+func (s *Server) signal(sig syscall.Signal) error {
 	if s.process == nil {
-		return
+		return nil
 	}
 	if err := s.process.Process.Signal(sig); err != nil {
-		t.Errorf("stop PostgreSQL: %v", err)
+		return err
 	}
-	err := s.process.Wait()
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) { // how it exits depends on the signal
-		t.Errorf("stop PostgreSQL: %v", err)
+	if err := s.process.Wait(); err != nil && !errors.As(err, &exit) {
+		return err
 	}
 	s.process = nil
-	if err := os.Remove(filepath.Join(s.data(), "postmaster.pid")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
+	if err := os.Remove(filepath.Join(s.data(), "postmaster.pid")); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
+	return nil
 }
 
 // Database makes an empty database and answers its address.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
-	s.databases++
-	name := fmt.Sprintf("test%d", s.databases)
-	if err := s.Exec("postgres", "CREATE DATABASE "+name); err != nil {
+	name := fmt.Sprintf("test%d", s.databases.Add(1))
+	if err := s.Exec(s.address("postgres"), "CREATE DATABASE "+name); err != nil {
 		t.Fatalf("create database: %v", err)
 	}
 	return s.address(name)
@@ -195,11 +267,11 @@ func (s *Server) address(database string) string {
 	return u.String()
 }
 
-// Exec runs SQL in a database as its superuser.
-func (s *Server) Exec(database, sql string) error {
+// Exec runs SQL in the database at an address.
+func (s *Server) Exec(address, sql string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), startPatience)
 	defer cancel()
-	c, err := pgconn.Connect(ctx, s.address(database))
+	c, err := pgconn.Connect(ctx, address)
 	if err != nil {
 		return err
 	}
