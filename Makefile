@@ -31,17 +31,26 @@ generate:
 	sed -i -e '1,2d' -e 's|DO NOT EDIT\.$$|&\n|' api/openapi.gen.go client/types.gen.go
 	$(GO) generate ./...
 
-## bench: durable draws through HTTP, with the distribution of their latency
+## bench: every measured path for BENCHTIME each; docs/benchmarks.md has figures
+BENCHTIME ?= 1s
+BENCH := $(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -count 1
 bench:
-	$(GO) test ./cmd/fairdice -run '^$$' -bench . -benchtime 5s -count 1
+	$(BENCH) ./rules
+	$(BENCH) ./replay/mat
+	$(BENCH) ./commitment
+	$(BENCH) ./audit
+	$(BENCH) ./store/sqlite
+	$(BENCH) ./house
+	$(BENCH) ./cmd/fairdice
 
-## fuzz: every fuzz test of the tree for FUZZTIME
+## fuzz: every fuzz test of the tree for FUZZTIME, then both generators on some 200,000 positions
 FUZZTIME ?= 20s
 fuzz:
 	@$(GO) list ./... | while read -r pkg; do \
 		$(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' | while read -r f; do \
 			echo "$$pkg $$f"; $(GO) test $$pkg -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) || exit 1; \
 		done || exit 1; done
+	$(GO) test ./rules -run Differential -differential 15000
 
 ## crash: kill the service a hundred times at random moments and look at what is left
 crash:

@@ -43,11 +43,11 @@ type checkpoint struct {
 	raw string
 }
 
-// receipt is a receipt with what is wrong with its signature, nil if nothing.
+// receipt is a receipt whose signature has not been verified.
 type receipt struct {
 	commitment.Receipt
-	hash     commitment.Hash // of its text
-	unsigned error
+	hash commitment.Hash // of its text
+	note *note.Note
 }
 
 // element names one roll of a game: an element of a stream of a segment.
@@ -200,10 +200,8 @@ func (e *evidence) readGame(b *BundleGame, want int) (*game, error) {
 		g.events = append(g.events, ev)
 	}
 	g.receipts = make([]receipt, len(b.Receipts))
-	errs := make([]error, len(b.Receipts))
-	forEach(len(b.Receipts), func(i int) { g.receipts[i], errs[i] = e.readReceipt(b.Receipts[i]) })
-	for i, err := range errs {
-		if err != nil {
+	for i, raw := range b.Receipts {
+		if g.receipts[i], err = readReceipt(raw); err != nil {
 			return nil, fmt.Errorf("receipts[%d]: %w", i, err)
 		}
 	}
@@ -217,25 +215,14 @@ func (e *evidence) readGame(b *BundleGame, want int) (*game, error) {
 	return g, nil
 }
 
-// readReceipt reads a receipt and, if that is wanted, verifies it under the
-// receipt key of the open in one go. Without an open there is no key to verify
-// it under.
-func (e *evidence) readReceipt(raw string) (receipt, error) {
-	if len(raw) > maxNote {
-		return receipt{}, fmt.Errorf("note of %d bytes, more than %d", len(raw), maxNote)
-	}
-	var n *note.Note
-	var err error
-	if e.receiptKey == nil || !e.signatures {
-		n, err = commitment.ParseNote(raw)
-	} else {
-		n, err = commitment.OpenNote(raw, e.receiptKey)
-	}
-	if err != nil && !errors.Is(err, commitment.ErrSignature) {
+func readReceipt(raw string) (receipt, error) {
+	n, err := commitment.ParseNote(raw)
+	if err != nil {
 		return receipt{}, err
 	}
-	r := receipt{hash: commitment.Sum([]byte(n.Text)), unsigned: err}
-	r.Receipt, err = commitment.ParseReceipt([]byte(n.Text))
+	text := []byte(n.Text)
+	r := receipt{hash: commitment.Sum(text), note: n}
+	r.Receipt, err = commitment.ParseReceipt(text)
 	return r, err
 }
 

@@ -6,10 +6,11 @@ import (
 	"fairdice/commitment"
 )
 
-// maxRebuilt bounds how many rolls a verification rebuilds. A match of a
-// hundred games with full segments stays below a tenth of it; a forged file of
-// 64 MiB could ask for hours of work.
-const maxRebuilt = 1 << 24
+// maxRebuilt bounds how many rolls the verification of a bundle rebuilds, each
+// at about half a microsecond and a hundred bytes. A match of a thousand games
+// with default lengths stays below half of it; a forged file of a few
+// kilobytes could ask for a minute of work and gigabytes of memory.
+const maxRebuilt = 1 << 21
 
 // rebuilder carries out sequence.secret, sequence.root and deal.root.
 type rebuilder struct {

@@ -44,19 +44,34 @@ func decodeHex(dst []byte, s string) error {
 	if len(s) != 2*len(dst) {
 		return fmt.Errorf("want %d hex digits, got %d characters", 2*len(dst), len(s))
 	}
-	for i := 0; i < len(s); i++ {
-		v, ok := hexDigit(s[i])
-		if !ok {
-			return fmt.Errorf("character %q at %d is not a lower-case hex digit", s[i], i)
+	for i := range dst {
+		high, low := hexValues[s[2*i]], hexValues[s[2*i+1]]
+		if (high|low)&notHex != 0 {
+			at := 2 * i
+			if high&notHex == 0 {
+				at++
+			}
+			return fmt.Errorf("character %q at %d is not a lower-case hex digit", s[at], at)
 		}
-		if i%2 == 0 {
-			dst[i/2] = v << 4
-		} else {
-			dst[i/2] |= v
-		}
+		dst[i] = high<<4 | low
 	}
 	return nil
 }
+
+// notHex marks the bytes that are no lower-case hex digits in hexValues: half of
+// what a verifier reads is hex.
+const notHex = 0x80
+
+var hexValues = func() (table [256]byte) {
+	for c := range table {
+		v, ok := hexDigit(byte(c))
+		if !ok {
+			v = notHex
+		}
+		table[c] = v
+	}
+	return table
+}()
 
 func hexDigit(c byte) (byte, bool) {
 	switch {

@@ -2,8 +2,10 @@ package commitment
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 
 	"golang.org/x/mod/sumdb/note"
 )
@@ -21,6 +23,9 @@ var ErrSignature = errors.New("signature does not verify")
 func ParseNote(signed string) (*note.Note, error) {
 	if len(signed) > MaxNote {
 		return nil, fmt.Errorf("parse note: %d bytes, at most %d", len(signed), MaxNote)
+	}
+	if n := parseSingle(signed); n != nil {
+		return n, nil
 	}
 	_, err := note.Open([]byte(signed), nil)
 	var unverified *note.UnverifiedNoteError
@@ -43,6 +48,39 @@ func ParseNote(signed string) (*note.Note, error) {
 	return n, nil
 }
 
+// parseSingle reads what nearly every note is, a receipt above all: printable
+// ASCII with one signature line. It returns nil for everything else, good or
+// bad, and agrees with package note on the rest.
+func parseSingle(signed string) *note.Note {
+	const blank, prefix = "\n\n", "— "
+	split := strings.LastIndex(signed, blank)
+	if split < 0 {
+		return nil
+	}
+	for i := range split {
+		if c := signed[i]; (c < ' ' || c > '~') && c != '\n' {
+			return nil
+		}
+	}
+	line, ok := strings.CutSuffix(signed[split+len(blank):], "\n")
+	if !ok || !strings.HasPrefix(line, prefix) {
+		return nil
+	}
+	name, sig, _ := strings.Cut(line[len(prefix):], " ")
+	var raw [128]byte
+	if CheckName(name) != nil || base64.StdEncoding.DecodedLen(len(sig)) > len(raw) || strings.ContainsAny(sig, "\r\n") {
+		return nil
+	}
+	n, err := base64.StdEncoding.Strict().Decode(raw[:], []byte(sig))
+	if err != nil || n < 5 {
+		return nil
+	}
+	return &note.Note{
+		Text:           signed[:split+1],
+		UnverifiedSigs: []note.Signature{{Name: name, Hash: binary.BigEndian.Uint32(raw[:4]), Base64: sig}},
+	}
+}
+
 // OpenNote reads a signed note and verifies every line under the verifier's name and key hash: at least one must be
 // there, and none may be bad. Package note looks at the first line of a key only, so that a forged second one would
 // pass unseen. Lines of other keys are left in UnverifiedSigs. When the error wraps ErrSignature the note is returned too.
@@ -51,11 +89,11 @@ func OpenNote(signed string, v note.Verifier) (*note.Note, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n, verifyNote(n, v)
+	return n, VerifyNote(n, v)
 }
 
-// verifyNote moves the good lines of v to Sigs.
-func verifyNote(n *note.Note, v note.Verifier) error {
+// VerifyNote is the second half of OpenNote, for a note that ParseNote has read. It moves the good lines of v to Sigs.
+func VerifyNote(n *note.Note, v note.Verifier) error {
 	var others []note.Signature
 	for _, s := range n.UnverifiedSigs {
 		if s.Name != v.Name() || s.Hash != v.KeyHash() {

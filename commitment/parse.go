@@ -48,7 +48,7 @@ type parser struct {
 	lines  []string // without LF; lines[0] is the type
 	at     int      // index of the next line
 	schema []string // all line names of this type
-	seen   []string
+	split  []string // fields of the line just read; the next line reuses it
 	err    *ParseError
 }
 
@@ -62,12 +62,15 @@ func newParser(what string, text []byte) (*parser, *ParseError) {
 	}
 	line := 1
 	for _, c := range text {
-		switch {
-		case c == '\n':
+		if ' ' <= c && c <= '~' {
+			continue
+		}
+		switch c {
+		case '\n':
 			line++
-		case c == '\r':
+		case '\r':
 			return nil, &ParseError{What: what, Line: line, Code: "cr", Msg: "carriage return; lines end with LF alone"}
-		case c < ' ' || c > '~':
+		default:
 			return nil, &ParseError{What: what, Line: line, Code: "not-printable-ascii", Msg: fmt.Sprintf("byte %#02x is not printable ASCII", c)}
 		}
 	}
@@ -75,7 +78,7 @@ func newParser(what string, text []byte) (*parser, *ParseError) {
 	if !ok {
 		return nil, &ParseError{What: what, Code: "no-final-lf", Msg: "the last line does not end with LF"}
 	}
-	p := &parser{what: what, lines: strings.Split(body, "\n"), at: 1}
+	p := &parser{what: what, lines: strings.Split(body, "\n"), at: 1, split: make([]string, 0, 4)}
 	if !strings.HasPrefix(p.lines[0], typePrefix) {
 		return nil, &ParseError{What: what, Line: 1, Code: "unknown-type", Msg: fmt.Sprintf("first line %q does not begin with %s", clip(p.lines[0]), typePrefix)}
 	}
@@ -101,7 +104,7 @@ func (p *parser) take(name string, required bool) ([]string, bool) {
 		return nil, false
 	}
 	line := p.lines[p.at]
-	if strings.HasPrefix(line, " ") || strings.HasSuffix(line, " ") || strings.Contains(line, "  ") {
+	if badSpacing(line) {
 		p.fail(p.at+1, "", "spacing", "fields are separated by one space, and nothing is before or after them")
 		return nil, false
 	}
@@ -112,8 +115,13 @@ func (p *parser) take(name string, required bool) ([]string, bool) {
 			return nil, false
 		}
 		p.at++
-		p.seen = append(p.seen, name)
-		return strings.Split(value, " "), true
+		p.split = p.split[:0]
+		for ok := true; ok; {
+			var f string
+			f, value, ok = strings.Cut(value, " ")
+			p.split = append(p.split, f)
+		}
+		return p.split, true
 	}
 	if required {
 		p.misplaced(got, name)
@@ -121,17 +129,44 @@ func (p *parser) take(name string, required bool) ([]string, bool) {
 	return nil, false
 }
 
+// badSpacing reports whether fields are separated by more than one space, or a
+// space is before or after them.
+func badSpacing(line string) bool {
+	space := true
+	for i := 0; i < len(line); i++ {
+		if line[i] != ' ' {
+			space = false
+			continue
+		}
+		if space {
+			return true
+		}
+		space = true
+	}
+	return space && line != ""
+}
+
+// seen returns the names of the lines that have been read.
+func (p *parser) seen() []string {
+	var names []string
+	for _, line := range p.lines[1:p.at] {
+		name, _, _ := strings.Cut(line, " ")
+		names = append(names, name)
+	}
+	return names
+}
+
 // misplaced says what is wrong when the next line is called got and want is due.
 func (p *parser) misplaced(got, want string) {
-	line := p.at + 1
+	line, seen := p.at+1, p.seen()
 	switch {
 	case !slices.Contains(p.schema, got):
 		p.fail(line, "", "unknown-line", "no line %q in %s", clip(got), p.lines[0])
-	case slices.Contains(p.seen, got) && got == p.seen[len(p.seen)-1]:
+	case slices.Contains(seen, got) && got == seen[len(seen)-1]:
 		p.fail(line, got, "repeated-line", "the line is repeated")
 	case p.later(want):
 		p.fail(line, got, "order", "the line stands before %s", want)
-	case slices.Contains(p.seen, got):
+	case slices.Contains(seen, got):
 		p.fail(line, got, "repeated-line", "the line is repeated")
 	default:
 		p.fail(line, got, "missing-line", "the line stands where %s is due", want)
@@ -153,16 +188,16 @@ func (p *parser) end() {
 	if p.err != nil || p.at == len(p.lines) {
 		return
 	}
-	line := p.lines[p.at]
+	line, seen := p.lines[p.at], p.seen()
 	got, _, _ := strings.Cut(line, " ")
 	switch {
 	case strings.HasPrefix(line, " "):
 		p.fail(p.at+1, "", "spacing", "a line begins with a space")
 	case !slices.Contains(p.schema, got):
 		p.fail(p.at+1, "", "unknown-line", "no line %q in %s", clip(got), p.lines[0])
-	case slices.Contains(p.seen, got):
+	case slices.Contains(seen, got):
 		code := "repeated-line"
-		if got != p.seen[len(p.seen)-1] {
+		if got != seen[len(seen)-1] {
 			code = "order"
 		}
 		p.fail(p.at+1, got, code, "time is the last line")

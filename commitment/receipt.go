@@ -27,7 +27,7 @@ type Receipt struct {
 	Time        time.Time
 }
 
-const receiptSchema = "match game segment sequence stream index dice links key previous record time"
+var receiptSchema = strings.Fields("match game segment sequence stream index dice links key previous record time")
 
 // Text returns the receipt's text, which is what gets signed.
 func (r Receipt) Text() []byte {
@@ -61,7 +61,7 @@ func ParseReceipt(text []byte) (Receipt, error) {
 	if p.lines[0] != typePrefix+"roll" {
 		return Receipt{}, &ParseError{What: p.what, Line: 1, Code: "unknown-type", Msg: fmt.Sprintf("first line %q is not %sroll", clip(p.lines[0]), typePrefix)}
 	}
-	p.schema = strings.Fields(receiptSchema)
+	p.schema = receiptSchema
 	r := Receipt{Match: p.id("match"), Game: p.game(), Segment: p.segment(), Sequence: p.id("sequence")}
 	if s := p.text("stream"); p.err == nil {
 		var err error
@@ -114,7 +114,7 @@ func OpenReceipt(signed, vkey string) (Receipt, error) {
 	if err != nil {
 		return Receipt{}, fmt.Errorf("open receipt: %w", err)
 	}
-	if err := verifyNote(n, v); err != nil {
+	if err := VerifyNote(n, v); err != nil {
 		return r, fmt.Errorf("open receipt: %w", err)
 	}
 	return r, nil

@@ -20,17 +20,17 @@ type Statement interface {
 
 // parsers has one entry per type: the names of its lines and how to read them.
 var parsers = map[string]struct {
-	schema string
+	schema []string
 	read   func(*parser) Statement
 }{
-	"commit": {"log tenant mode number sequence rolls secret-hash root archive time", readCommit},
-	"open":   {"log match tenant variant rules mode profile options a b anchor-a anchor-b beacon receipt-key time", readOpen},
-	"assign": {"match game segment sequence number round time", readAssign},
-	"deal":   {"match game segment sequence link-a link-b signature cut root time", readDeal},
-	"close":  {"match game rolls receipt record result score secret time", readClose},
-	"abort":  {"match game by reason link-a link-b signature rolls receipt record secret time", readAbort},
-	"retire": {"sequence reason secret time", readRetire},
-	"finish": {"match score reason time", readFinish},
+	"commit": {strings.Fields("log tenant mode number sequence rolls secret-hash root archive time"), readCommit},
+	"open":   {strings.Fields("log match tenant variant rules mode profile options a b anchor-a anchor-b beacon receipt-key time"), readOpen},
+	"assign": {strings.Fields("match game segment sequence number round time"), readAssign},
+	"deal":   {strings.Fields("match game segment sequence link-a link-b signature cut root time"), readDeal},
+	"close":  {strings.Fields("match game rolls receipt record result score secret time"), readClose},
+	"abort":  {strings.Fields("match game by reason link-a link-b signature rolls receipt record secret time"), readAbort},
+	"retire": {strings.Fields("sequence reason secret time"), readRetire},
+	"finish": {strings.Fields("match score reason time"), readFinish},
 }
 
 // Parse reads a statement. It is strict: Parse(text) succeeds only if its result's Text is text again, byte for byte.
@@ -45,7 +45,7 @@ func Parse(text []byte) (Statement, error) {
 	if !ok {
 		return nil, &ParseError{What: p.what, Line: 1, Code: "unknown-type", Msg: fmt.Sprintf("no statement has the type %q", clip(name))}
 	}
-	p.schema = strings.Fields(typ.schema)
+	p.schema = typ.schema
 	s := typ.read(p)
 	p.end()
 	if p.err != nil {

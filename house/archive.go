@@ -125,3 +125,24 @@ func (h *House) archiveOf(r store.Reader, sequence string) (*commitment.Archive,
 	}
 	return a, nil
 }
+
+// Throws opens the files of recorded throws, for who exports an archive: of a
+// sequence whose secret is published, and of no other.
+func Throws(m MasterKey) func(r store.Reader, sequence string) (commitment.Hash, []byte, error) {
+	return func(r store.Reader, sequence string) (commitment.Hash, []byte, error) {
+		var none commitment.Hash
+		q, err := r.Sequence(sequence)
+		if err != nil {
+			return none, nil, fmt.Errorf("read sequence %s: %w", sequence, err)
+		}
+		if q.State != store.Published && q.State != store.Retired {
+			return none, nil, fmt.Errorf("open throws: the secret of sequence %s is not published", sequence)
+		}
+		a, err := r.ArchiveOf(sequence)
+		if err != nil {
+			return none, nil, fmt.Errorf("read archive of %s: %w", sequence, err)
+		}
+		text, err := m.openArchive(a.Sealed, sequence)
+		return a.Hash, text, err
+	}
+}

@@ -100,9 +100,9 @@ func (t *table) newDraw(ctx context.Context, g *game, s *segment, st commitment.
 		Stream: st, Index: index, Dice: dice, Links: links, Key: key,
 		Previous: linkOf(row.Receipt), RecordLines: row.Lines, RecordHead: row.Head, Time: t.house.now(),
 	}
-	signed, err := receipt.Sign(t.house.receipts)
+	signed, err := t.signReceipt(receipt)
 	if err != nil {
-		return store.Roll{}, dice, fmt.Errorf("sign receipt: %w", err)
+		return store.Roll{}, dice, err
 	}
 	hash := receipt.Hash()
 	roll := store.Roll{Match: t.id, Game: row.Number, Segment: s.row.Segment, Stream: st.String(), Index: index,

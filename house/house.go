@@ -44,7 +44,10 @@ type Config struct {
 	LogVerifier note.Verifier
 	LogKey      string      // the verifier key as text
 	Receipts    note.Signer // named Origin + "/receipts"
-	ReceiptKey  string      // its verifier key, as written in an open
+	ReceiptKey  string      // its verifier key, as written in the open of new matches
+	// OldReceipts are keys of receipts that Receipts has replaced. Matches that
+	// were opened under them go on with them.
+	OldReceipts []ReceiptKey
 	Master      MasterKey
 	// HeadFile remembers the last signed checkpoint outside the database, so
 	// that a database restored from an old backup cannot sign a fork. Empty: none is kept.
@@ -60,6 +63,12 @@ type Config struct {
 	Logger    *slog.Logger // nil: slog.Default
 }
 
+// ReceiptKey is a key that signs the receipts of the matches whose open names it.
+type ReceiptKey struct {
+	Signer note.Signer // named Origin + "/receipts"
+	Public string      // its verifier key
+}
+
 // TablesInMemory is how many matches are kept ready to play. One that was
 // pushed out is read from the store again when it is next played.
 const TablesInMemory = 2048
@@ -69,7 +78,7 @@ type House struct {
 	store      store.Store
 	origin     string
 	logKey     string
-	receipts   note.Signer
+	receipts   map[string]note.Signer // by verifier key
 	receiptKey string
 	master     MasterKey
 	random     io.Reader
@@ -113,9 +122,12 @@ func New(ctx context.Context, c Config) (*House, error) {
 	if err := c.Rolls.Validate(); err != nil {
 		return nil, fmt.Errorf("configure sequences: %w", err)
 	}
-	if c.Log.Name() != c.Origin || c.Receipts.Name() != c.Origin+"/receipts" {
-		return nil, fmt.Errorf("configure keys: the log key is named %q and the receipt key %q; the origin %q needs %q and %q",
-			c.Log.Name(), c.Receipts.Name(), c.Origin, c.Origin, c.Origin+"/receipts")
+	if c.Log.Name() != c.Origin {
+		return nil, fmt.Errorf("configure keys: the log key is named %q, the origin is %q", c.Log.Name(), c.Origin)
+	}
+	receipts, err := keyring(c)
+	if err != nil {
+		return nil, err
 	}
 	tables, err := lru.New[string, *table](TablesInMemory)
 	if err != nil {
@@ -123,7 +135,7 @@ func New(ctx context.Context, c Config) (*House, error) {
 	}
 	h := &House{
 		store: c.Store, origin: c.Origin, logKey: c.LogKey,
-		receipts: c.Receipts, receiptKey: c.ReceiptKey, master: c.Master,
+		receipts: receipts, receiptKey: c.ReceiptKey, master: c.Master,
 		random: &lockedReader{r: c.Rand}, clock: c.Now, rolls: c.Rolls, pool: c.Pool, beacon: c.Beacon, log: c.Logger, tables: tables,
 	}
 	h.signer, err = newSigner(ctx, c)
@@ -137,7 +149,14 @@ func New(ctx context.Context, c Config) (*House, error) {
 		if h.cosigner, err = newCosigner(ctx, h.signer, c); err != nil {
 			return nil, err
 		}
-		h.signer.onSigned = h.cosigner.poke
+		h.signer.onSigned, h.signer.confirm = h.cosigner.poke, h.cosigner.confirm
+		// What the witnesses know speaks before anything is served. If they cannot
+		// be reached the house starts all the same, and signs when they can.
+		if err := h.signer.askFirst(ctx); errors.Is(err, errFork) {
+			return nil, err
+		} else if err != nil {
+			c.Logger.Warn("witnesses not reached, nothing is signed before", "error", err)
+		}
 	}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.signer.start(h.ctx)

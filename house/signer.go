@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -28,9 +25,16 @@ import (
 //  3. the checkpoint is committed to the database. Only now do waiting
 //     requests answer.
 //
-// A database that is shorter than the head file, or hashes to another root at
-// its size, is an old backup or another log: the signer refuses to start,
-// because the next thing it signed would be a fork (PROTOCOL.md §7, §10).
+// Before each signature the database is compared with the last head this signer
+// knows of. If it is shorter, or hashes to another root there, it is an old
+// backup, a replica that was promoted too early, or another log: nothing is
+// signed, because it would be a fork (PROTOCOL.md §7, §10).
+//
+// Several signers may serve one database, each with a head file of its own.
+// What another one has signed is found in the database and adopted into the
+// own file before anything is built on it. Whoever has not signed yet, or not
+// since another one has, asks the witnesses first: they know heads that both
+// the file and the database may have lost.
 type signer struct {
 	store    store.Store
 	origin   string
@@ -39,15 +43,28 @@ type signer struct {
 	file     string
 	log      *slog.Logger
 
-	onSigned func() // called after each new checkpoint
+	onSigned func()                                                 // called after each new checkpoint
+	confirm  func(ctx context.Context, last store.Checkpoint) error // asks the witnesses; nil without them
+
+	// Of the goroutine that signs:
+	last      translog.Checkpoint // the largest head known to be signed; Size 0 before
+	lastNote  string
+	confirmed bool // the witnesses know of nothing beyond last
 
 	kick chan struct{}
 	done chan struct{}
 
-	mu     sync.Mutex
-	signed int64
-	grown  chan struct{} // closed and replaced whenever signed grows
+	mu      sync.Mutex
+	signed  int64
+	refusal error         // why nothing is signed, nil if something is
+	grown   chan struct{} // closed and replaced whenever signed grows or refusal changes
 }
+
+// errFork: the next signature would contradict one that was given.
+var errFork = errors.New("refuse to sign")
+
+// goOn ends every refusal: what the operator can do now.
+const goOn = "restore a newer backup, or end this log: start a new one under a new origin in a new data directory, and tell everybody why"
 
 // SignerPatience is how long a request waits for the checkpoint that contains
 // its statement before it is told to ask again; the statement is durable all the same.
@@ -58,104 +75,16 @@ func newSigner(ctx context.Context, c Config) (*signer, error) {
 		store: c.Store, origin: c.Origin, key: c.Log, verifier: c.LogVerifier, file: c.HeadFile, log: c.Logger,
 		kick: make(chan struct{}, 1), done: make(chan struct{}), grown: make(chan struct{}), onSigned: func() {},
 	}
-	var latest store.Checkpoint
-	err := c.Store.View(ctx, func(r store.Reader) (err error) {
-		if latest, err = r.LatestCheckpoint(); errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read last checkpoint: %w", err)
-	}
-	kept, err := s.readHead()
-	if err != nil {
+	if err := s.readHead(); err != nil {
 		return nil, err
 	}
-	for _, n := range []store.Checkpoint{latest, kept} {
-		if n.Size == 0 {
-			continue
-		}
-		if err := s.check(ctx, n); err != nil {
-			return nil, err
-		}
+	if err := s.ownLog(ctx); err != nil {
+		return nil, err
 	}
-	if kept.Size > latest.Size {
-		if err := c.Store.Update(ctx, func(tx store.Tx) error { return tx.AddCheckpoint(kept) }); err != nil {
-			return nil, fmt.Errorf("store last checkpoint: %w", err)
-		}
+	if err := s.reconcile(ctx); err != nil {
+		return nil, err
 	}
-	s.signed = max(latest.Size, kept.Size)
 	return s, nil
-}
-
-// check compares a checkpoint signed before with the log in the database.
-func (s *signer) check(ctx context.Context, c store.Checkpoint) error {
-	cp, err := translog.OpenCheckpoint(c.Note, s.verifier)
-	if err != nil {
-		return fmt.Errorf("check last checkpoint: it is not signed by %s: %w", s.verifier.Name(), err)
-	}
-	return s.store.View(ctx, func(r store.Reader) error {
-		head, err := r.LogHead()
-		if err != nil {
-			return fmt.Errorf("read log head: %w", err)
-		}
-		if head.Size < cp.Size {
-			return fmt.Errorf("refuse to sign: the database has %d statements, but a checkpoint of %d was signed: it was restored from an older backup; restore a newer one, or start a new log under a new origin", head.Size, cp.Size)
-		}
-		root, err := translog.Root(cp.Size, translog.Stored(r))
-		if err != nil {
-			return fmt.Errorf("check last checkpoint: %w", err)
-		}
-		if root != cp.Root {
-			return fmt.Errorf("refuse to sign: the first %d statements of the database hash to %s, but a checkpoint with %s was signed: this database is not the log of this key", cp.Size, root, cp.Root)
-		}
-		return nil
-	})
-}
-
-func (s *signer) readHead() (store.Checkpoint, error) {
-	if s.file == "" {
-		return store.Checkpoint{}, nil
-	}
-	b, err := os.ReadFile(s.file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return store.Checkpoint{}, nil
-	} else if err != nil {
-		return store.Checkpoint{}, fmt.Errorf("read last signed checkpoint: %w", err)
-	}
-	cp, err := translog.OpenCheckpoint(string(b), s.verifier)
-	if err != nil {
-		return store.Checkpoint{}, fmt.Errorf("read last signed checkpoint in %s: %w", s.file, err)
-	}
-	return store.Checkpoint{Size: cp.Size, Note: string(b)}, nil
-}
-
-// writeHead replaces the head file by the usual dance: a crash leaves the old
-// or the new one, never half of one.
-func (s *signer) writeHead(signed string) error {
-	if s.file == "" {
-		return nil
-	}
-	dir := filepath.Dir(s.file)
-	f, err := os.CreateTemp(dir, ".head-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(signed)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), s.file); err != nil {
-		return err
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 func (s *signer) start(ctx context.Context) {
@@ -175,6 +104,9 @@ func (s *signer) start(ctx context.Context) {
 				}
 				if ctx.Err() != nil {
 					return
+				}
+				if errors.Is(err, errFork) {
+					s.refuse(err)
 				}
 				s.log.Error("signing failed", "error", err, "retry", backoff)
 				select {
@@ -197,10 +129,16 @@ func (s *signer) poke() {
 }
 
 func (s *signer) sign(ctx context.Context) error {
+	if err := s.reconcile(ctx); err != nil {
+		return err
+	}
+	if err := s.askFirst(ctx); err != nil {
+		return err
+	}
 	var c translog.Checkpoint
 	err := s.store.View(ctx, func(r store.Reader) error {
 		head, err := r.LogHead()
-		if err != nil || head.Size == 0 {
+		if err != nil || head.Size <= s.last.Size {
 			return err
 		}
 		root, err := translog.Root(head.Size, translog.Stored(r))
@@ -210,7 +148,8 @@ func (s *signer) sign(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read log head: %w", err)
 	}
-	if c.Size <= s.size() {
+	if c.Size == 0 {
+		s.refuse(nil)
 		return nil
 	}
 	signed, err := translog.SignCheckpoint(c, s.key)
@@ -220,21 +159,81 @@ func (s *signer) sign(ctx context.Context) error {
 	if err := s.writeHead(signed); err != nil {
 		return fmt.Errorf("keep signed checkpoint: %w", err)
 	}
-	// ErrExists: an earlier try was stored although its commit was not confirmed.
-	if err := s.store.Update(ctx, func(tx store.Tx) error {
-		return tx.AddCheckpoint(store.Checkpoint{Size: c.Size, Note: signed})
-	}); err != nil && !errors.Is(err, store.ErrExists) {
-		return fmt.Errorf("store signed checkpoint: %w", err)
+	s.last, s.lastNote = c, signed // signed is signed, whatever becomes of the commit
+	if err := s.reconcile(ctx); err != nil {
+		return err
 	}
-	s.mu.Lock()
-	s.signed = c.Size
-	close(s.grown)
-	s.grown = make(chan struct{})
-	s.mu.Unlock()
+	s.refuse(nil)
 	s.onSigned()
 	return nil
 }
 
+// askFirst asks the witnesses, unless they have confirmed the head that this
+// signer goes on from.
+func (s *signer) askFirst(ctx context.Context) error {
+	for s.confirm != nil && !s.confirmed {
+		last := store.Checkpoint{Size: s.last.Size, Note: s.lastNote}
+		if last.Note == "" {
+			// The empty tree is the beginning of every log, so signing it
+			// contradicts nothing; it is how to ask before there is anything else.
+			root, err := translog.Root(0, nil)
+			if err == nil {
+				last.Note, err = translog.SignCheckpoint(translog.Checkpoint{Origin: s.origin, Root: root}, s.key)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		err := s.confirm(ctx, last)
+		var ahead *aheadError
+		if errors.As(err, &ahead) {
+			// Perhaps another signer has signed since the database was read.
+			if err := s.reconcile(ctx); err != nil {
+				return err
+			}
+			if s.last.Size < ahead.size {
+				return fmt.Errorf("%w: %w, but the last one known here has %d; %s", errFork, ahead, s.last.Size, goOn)
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		s.confirmed = true
+	}
+	return nil
+}
+
+// publish tells who waits that checkpoints up to size are in the database.
+func (s *signer) publish(size int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if size > s.signed {
+		s.signed = size
+		close(s.grown)
+		s.grown = make(chan struct{})
+	}
+}
+
+// refuse tells who waits why nothing is signed; nil takes it back.
+func (s *signer) refuse(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil && s.refusal == nil {
+		close(s.grown)
+		s.grown = make(chan struct{})
+	}
+	s.refusal = err
+}
+
+// refused is why nothing is signed.
+func (s *signer) refused() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refusal
+}
+
+// size is that of the largest checkpoint in the database.
 func (s *signer) size() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -247,10 +246,13 @@ func (s *signer) await(ctx context.Context, size int64) error {
 	defer patience.Stop()
 	for {
 		s.mu.Lock()
-		signed, grown := s.signed, s.grown
+		signed, refusal, grown := s.signed, s.refusal, s.grown
 		s.mu.Unlock()
-		if signed >= size {
+		switch {
+		case signed >= size:
 			return nil
+		case refusal != nil:
+			return &Error{Code: Unavailable, Message: "nothing is signed at present: the log may have lost statements that were published; the operator has to look", RetryAfter: time.Minute}
 		}
 		s.poke()
 		select {

@@ -19,17 +19,14 @@ type Witness interface {
 	Name() string
 	// Cosign asks for the signature lines for a signed checkpoint. old is the
 	// size of the one the witness is believed to have cosigned last, 0 for none,
-	// proof the consistency from there. If the witness remembers another size
-	// the error is a *StaleError.
+	// proof the consistency from there. If the witness remembers another size the
+	// error is a *StaleError; if he remembers another log it wraps
+	// translog.ErrInconsistent.
 	Cosign(ctx context.Context, old int64, proof []commitment.Hash, checkpoint string) (lines string, err error)
 }
 
 // StaleError says which size the witness has cosigned last.
-type StaleError struct{ Size int64 }
-
-func (e *StaleError) Error() string {
-	return fmt.Sprintf("the witness has cosigned size %d last", e.Size)
-}
+type StaleError = translog.StaleError
 
 // WitnessPatience is how long one round of asking the witnesses may take.
 // Those that are slower are asked again for a later checkpoint.
@@ -43,7 +40,9 @@ type cosigner struct {
 	signer    *signer
 	witnesses []Witness
 	policy    *translog.Policy
-	last      []int64 // per witness: the size it cosigned last
+
+	asking sync.Mutex // guards last
+	last   []int64    // per witness: the size it cosigned last
 
 	kick chan struct{}
 	done chan struct{}
@@ -114,24 +113,12 @@ func (w *cosigner) cosign(ctx context.Context) error {
 	} else if err != nil {
 		return fmt.Errorf("read checkpoint: %w", err)
 	}
-	asking, cancel := context.WithTimeout(ctx, WitnessPatience)
-	defer cancel()
-	lines := make([]string, len(w.witnesses))
-	errs := make([]error, len(w.witnesses))
-	var wg sync.WaitGroup
-	for i := range w.witnesses {
-		wg.Go(func() { lines[i], errs[i] = w.ask(asking, i, cp) })
+	signed, errs, err := w.collect(ctx, cp)
+	if errors.Is(err, errFork) {
+		w.signer.refuse(err)
 	}
-	wg.Wait()
-	var given []string
-	for i, l := range lines {
-		if errs[i] == nil {
-			given = append(given, l)
-		}
-	}
-	signed, err := translog.AddLines(cp.Note, given...)
 	if err != nil {
-		return fmt.Errorf("add cosignatures: %w", err)
+		return err
 	}
 	if err := w.policy.Check(signed, -1); err != nil {
 		return errors.Join(err, errors.Join(errs...))
@@ -148,32 +135,106 @@ func (w *cosigner) cosign(ctx context.Context) error {
 	return nil
 }
 
-// ask asks one witness, again from where he stands if that is elsewhere.
+// collect asks every witness at once. errs has one place for each of them.
+func (w *cosigner) collect(ctx context.Context, cp store.Checkpoint) (signed string, errs []error, err error) {
+	asking, cancel := context.WithTimeout(ctx, WitnessPatience)
+	defer cancel()
+	lines := make([]string, len(w.witnesses))
+	errs = make([]error, len(w.witnesses))
+	w.asking.Lock()
+	defer w.asking.Unlock()
+	var wg sync.WaitGroup
+	for i := range w.witnesses {
+		wg.Go(func() { lines[i], errs[i] = w.ask(asking, i, cp) })
+	}
+	wg.Wait()
+	signed = cp.Note
+	for i, l := range lines {
+		if errors.Is(errs[i], errFork) {
+			return "", errs, errs[i]
+		}
+		if errs[i] != nil {
+			continue
+		}
+		// One witness who answers nonsense must not spoil the others' lines.
+		more, err := translog.AddLines(signed, l)
+		if err == nil {
+			_, err = w.policy.Cosigned(more)
+		}
+		if err != nil {
+			errs[i] = fmt.Errorf("witness %s: %w", w.witnesses[i].Name(), err)
+			continue
+		}
+		signed = more
+	}
+	return signed, errs, nil
+}
+
+// ask asks one witness, again from where he stands if that is elsewhere. The
+// error wraps errFork if he has cosigned another log than this one, and
+// *StaleError if he is ahead of the checkpoint.
 func (w *cosigner) ask(ctx context.Context, i int, cp store.Checkpoint) (string, error) {
+	name := w.witnesses[i].Name()
 	for try := 0; ; try++ {
 		old := w.last[i]
 		var proof []commitment.Hash
-		if old > 0 {
+		switch {
+		case old > cp.Size: // another signer was faster
+			return "", fmt.Errorf("witness %s: %w", name, &StaleError{Size: old})
+		case old > 0:
 			err := w.signer.store.View(ctx, func(r store.Reader) (err error) {
 				proof, err = translog.Consistency(old, cp.Size, translog.Stored(r))
 				return err
 			})
 			if err != nil {
-				return "", fmt.Errorf("witness %s: %w", w.witnesses[i].Name(), err)
+				return "", fmt.Errorf("witness %s: %w", name, err)
 			}
 		}
 		lines, err := w.witnesses[i].Cosign(ctx, old, proof, cp.Note)
 		var stale *StaleError
-		if errors.As(err, &stale) && try == 0 && stale.Size <= cp.Size {
+		switch {
+		case errors.As(err, &stale) && stale.Size == old && old == cp.Size,
+			errors.Is(err, translog.ErrInconsistent):
+			return "", fmt.Errorf("%w: witness %s has cosigned another log of this name than the database holds: two histories were signed", errFork, name)
+		case errors.As(err, &stale) && try == 0 && stale.Size <= cp.Size:
 			w.last[i] = stale.Size
 			continue
-		}
-		if err != nil {
-			return "", fmt.Errorf("witness %s: %w", w.witnesses[i].Name(), err)
+		case err != nil:
+			return "", fmt.Errorf("witness %s: %w", name, err)
 		}
 		w.last[i] = cp.Size
 		return lines, nil
 	}
+}
+
+// confirm asks the witnesses about the last checkpoint that the signer knows
+// of, before it signs its first one: the quorum must know it, or a beginning
+// of it, and nobody more. Witnesses who do not answer only delay the start.
+func (w *cosigner) confirm(ctx context.Context, cp store.Checkpoint) error {
+	signed, errs, err := w.collect(ctx, cp)
+	if err != nil {
+		return err
+	}
+	for i, err := range errs {
+		var stale *StaleError
+		if errors.As(err, &stale) && stale.Size > cp.Size {
+			return &aheadError{witness: w.witnesses[i].Name(), size: stale.Size}
+		}
+	}
+	if err := w.policy.Check(signed, -1); err != nil {
+		return fmt.Errorf("ask witnesses before the first signature: %w", errors.Join(append(errs, err)...))
+	}
+	return nil
+}
+
+// aheadError: a witness has cosigned more than the signer knows of.
+type aheadError struct {
+	witness string
+	size    int64
+}
+
+func (e *aheadError) Error() string {
+	return fmt.Sprintf("witness %s has cosigned a log of %d statements", e.witness, e.size)
 }
 
 func (w *cosigner) cosigned() int64 {

@@ -156,6 +156,18 @@ func (o *Outline) maxLevel() int64 {
 	return int64(o.setting.Variant.Rules.MaxLevel())
 }
 
+// Redouble returns how a seat that doubles answers a double with it, where beavers were agreed on, else the double itself.
+func (o *Outline) Redouble(s Seat) EventKind {
+	switch {
+	case o.setting.Options.Raise != RaiseBeaver || !o.offered || o.answerer != s:
+		return Double
+	case o.beavered:
+		return Raccoon
+	default:
+		return Beaver
+	}
+}
+
 // Cube returns what a lost game costs at least.
 func (o *Outline) Cube() int64 { return o.cube }
 

@@ -26,7 +26,7 @@ const Power = 0.9
 // Below these a test is not carried out: its distribution would be a guess.
 const (
 	minGames = 30 // of sums over games
-	minCells = 20 // expected in a cell of a χ² test
+	minCells = 10 // expected in a cell of a χ² test
 	minLuck  = 20 // games of a lot
 )
 
@@ -191,7 +191,18 @@ func (b *bench) holm() {
 
 // normal is the test of a sum that should be 0 against its standard error,
 // both ways.
-func normal(z float64) float64 { return 2 * distuv.UnitNormal.Survival(math.Abs(z)) }
+func normal(z float64) float64 { return math.Erfc(math.Abs(z) / math.Sqrt2) }
+
+// selfNormal is the test of a sum of n values that should be symmetric about 0,
+// against their own squares: Student's law with n-1 degrees.
+func selfNormal(z float64, n int64) float64 {
+	k := float64(n)
+	return student(z*math.Sqrt((k-1)/max(1e-9, k-z*z)), k-1)
+}
+
+func student(t, degrees float64) float64 {
+	return min(1, 2*distuv.StudentsT{Sigma: 1, Nu: degrees}.Survival(math.Abs(t)))
+}
 
 // shift is the deviation, in standard errors, that a two-sided test at the
 // level finds with probability Power.

@@ -218,7 +218,7 @@ func (b *bench) apart(t *Tally) {
 	n, se := float64(t.Blocks)/2, math.Sqrt(float64(t.ApartV))
 	z := float64(t.Apart) / se
 	b.add(Test{
-		Name: "pips", What: "does the difference that a levelled block allows favour a seat", N: t.Blocks / 2, Unit: "pairs of blocks", P: normal(z),
+		Name: "pips", What: "does the difference that a levelled block allows favour a seat", N: t.Blocks / 2, Unit: "pairs of blocks", P: selfNormal(z, t.Blocks/2),
 		Statistic: fmt.Sprintf("z = %.2f", z), Effect: fmt.Sprintf("A %+.3f pips a block above B", float64(t.Apart)/6/n),
 	}, func(a float64) string { return fmt.Sprintf("%.3f pips a block", shift(a)*se/6/n) })
 }
@@ -233,7 +233,7 @@ func (b *bench) luck(t *Tally) {
 		se := math.Sqrt(float64(m.Sq))
 		z := float64(m.Sum) / se
 		b.add(Test{
-			Name: name, What: what, N: m.N, Unit: "games", P: normal(z), Statistic: fmt.Sprintf("z = %.2f", z),
+			Name: name, What: what, N: m.N, Unit: "games", P: selfNormal(z, m.N), Statistic: fmt.Sprintf("z = %.2f", z),
 			Effect: fmt.Sprintf("%s %+.2f pips ahead in the first rolls", who, float64(m.Sum)/6/float64(m.N)),
 		}, func(a float64) string { return fmt.Sprintf("%.2f pips a game", shift(a)*se/6/float64(m.N)) })
 	}
@@ -246,16 +246,21 @@ func (b *bench) luck(t *Tally) {
 	if u := t.Luck[Unused]; u.N > 0 {
 		one("luck of retired sequences", "would the sequences that were retired have favoured a seat", u, "A")
 	}
-	if d.N < minLuck || f.N < minLuck {
+	if d.N < minLuck || f.N < minLuck || f.Sq == 0 || d.Sq == 0 {
 		return
 	}
 	mean := func(m Moments) float64 { return float64(m.Sum) / float64(m.N) }
-	spread := func(m Moments) float64 { return float64(m.Sq)/float64(m.N) - mean(m)*mean(m) }
-	se := math.Sqrt(spread(f)/float64(f.N) + spread(d)/float64(d.N))
+	spread := func(m Moments) float64 { // of the mean
+		n := float64(m.N)
+		return (float64(m.Sq)/n - mean(m)*mean(m)) / (n - 1)
+	}
+	vf, vd := spread(f), spread(d)
+	se := math.Sqrt(vf + vd)
 	z := (mean(d) - mean(f)) / se
+	degrees := se * se * se * se / (vf*vf/float64(f.N-1) + vd*vd/float64(d.N-1)) // Welch 1947
 	b.add(Test{
 		Name: "aborted against finished", What: "were the games that were aborted as lucky as those that were finished", N: f.N + d.N, Unit: "games",
-		P: normal(z), Statistic: fmt.Sprintf("z = %.2f", z),
+		P: student(z, degrees), Statistic: fmt.Sprintf("t = %.2f, %.0f degrees", z, degrees),
 		Effect: fmt.Sprintf("A %+.2f pips ahead in aborted games, %+.2f in finished ones", mean(d)/6, mean(f)/6),
 	}, func(a float64) string { return fmt.Sprintf("%.2f pips a game", shift(a)*se/6) })
 }

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -13,17 +11,19 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
+	"golang.org/x/mod/sumdb/note"
 
 	"fairdice/api"
 	"fairdice/client"
-	"fairdice/client/player"
 	"fairdice/commitment"
 	"fairdice/house"
-	"fairdice/internal/selfplay"
+	"fairdice/internal/beacon"
+	"fairdice/internal/relay"
 	"fairdice/replay"
 	"fairdice/rules"
+	"fairdice/translog"
+	"fairdice/translog/witness"
 )
 
 // demoOptions are what a demo plays unless it is told otherwise.
@@ -31,11 +31,14 @@ const demoOptions = "raise=mars stake=win series=single crawford=off"
 
 // demo is a match to be played for show.
 type demo struct {
-	variant, mode, level, options string
-	games                         int
-	seed                          uint64
-	seeded                        bool
-	data, out                     string
+	variant, mode, level, profile, options string
+	relays                                 string // of the beacon, level L1
+	games                                  int
+	seed                                   uint64
+	seeded                                 bool
+	data, out                              string
+
+	now func() time.Time // nil: the system's clock
 }
 
 func newDemo() *cobra.Command {
@@ -45,19 +48,33 @@ func newDemo() *cobra.Command {
 		Short: "Play a whole match through the real HTTP API on a private service",
 		Long: `Play a whole match through the real HTTP API on a private service, and keep
 what proves it: DIR/bundle.json, DIR/game-N.record, the log's verifier key in
-DIR/log.key and, if the players cut the dice, their anchors in DIR/anchor-a and
-DIR/anchor-b.`,
+DIR/log.key, if the players cut the dice their anchors in DIR/anchor-a and
+DIR/anchor-b, and at level L1 the trust policy with its witnesses in DIR/policy.
+
+Levels: L0 nobody cuts; L1 a round of the drand beacon cuts, which takes half a
+minute a game and a relay that can be reached; L2 both players cut; L3 both
+players cut and every throw is fixed only when both have released a link for
+it (mode live).`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			d.seeded = c.Flags().Changed("seed")
+			// Live dice are level L3 and the other way round.
+			if d.mode == "live" && !c.Flags().Changed("level") {
+				d.level = "L3"
+			}
+			if d.level == "L3" && !c.Flags().Changed("mode") {
+				d.mode = "live"
+			}
 			return d.run(c.Context(), c.OutOrStdout())
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&d.variant, "variant", "short", "variant to play")
 	f.StringVar(&d.mode, "mode", "random", "dice mode")
-	f.StringVar(&d.level, "level", "L2", "proof level: L0 (nobody cuts) or L2 (both players cut)")
+	f.StringVar(&d.level, "level", "L2", "proof level: L0, L1, L2 or L3")
+	f.StringVar(&d.profile, "profile", "refereed", "who keeps the record: refereed (the service) or dice-only (the platform)")
 	f.StringVar(&d.options, "options", demoOptions, "options of the match")
+	f.StringVar(&d.relays, "relay", joined(relay.Public), "relays of the beacon for level L1, with commas between")
 	f.IntVar(&d.games, "games", 1, "most games to play; more than one needs a points: or combined: series")
 	f.Uint64Var(&d.seed, "seed", 0, "makes the moves repeatable, never the dice (default: random moves)")
 	f.StringVar(&d.data, "data", "", "keep the service's data in this directory (default: throw it away)")
@@ -79,13 +96,19 @@ func (d *demo) terms() (replay.Match, error) {
 		return replay.Match{}, err
 	}
 	d.options = o.String()
+	if _, err := commitment.ParseMode(d.mode); err != nil {
+		return replay.Match{}, fmt.Errorf("there is no mode %q", d.mode)
+	}
+	if _, err := commitment.ParseProfile(d.profile); err != nil {
+		return replay.Match{}, fmt.Errorf("there is no profile %q: refereed and dice-only can be played", d.profile)
+	}
 	switch {
-	case d.level == "L1":
-		return replay.Match{}, errors.New("level L1 needs a relay of the quicknet beacon, and this program asks none: L0 and L2 can be played")
-	case d.level == "L3":
-		return replay.Match{}, errors.New("level L3 needs mode live, and the service does not offer it: L0 and L2 can be played")
-	case d.level != "L0" && d.level != "L2":
-		return replay.Match{}, fmt.Errorf("there is no level %q: L0 and L2 can be played", d.level)
+	case d.level != "L0" && d.level != "L1" && d.level != "L2" && d.level != "L3":
+		return replay.Match{}, fmt.Errorf("there is no level %q: L0, L1, L2 and L3 can be played", d.level)
+	case (d.level == "L3") != (d.mode == "live"):
+		return replay.Match{}, fmt.Errorf("level L3 is mode live and nothing else: not level %s with mode %s", d.level, d.mode)
+	case d.level == "L3" && d.profile != "refereed":
+		return replay.Match{}, errors.New("mode live needs the profile refereed")
 	case d.games < 1:
 		return replay.Match{}, errors.New("games: at least one is needed")
 	case d.games > 1 && o.Series.Kind != replay.SeriesPoints && o.Series.Kind != replay.SeriesCombined:
@@ -94,26 +117,31 @@ func (d *demo) terms() (replay.Match, error) {
 	return replay.NewMatch(v, o)
 }
 
+// anchored reports whether the players cut the dice.
+func (d *demo) anchored() bool { return d.level == "L2" || d.level == "L3" }
+
 func (d *demo) run(ctx context.Context, out io.Writer) (err error) {
 	series, err := d.terms()
 	if err != nil {
 		return err
 	}
+	cfg := config{listen: "127.0.0.1:0", tenant: "demo", sealed: 16, linkRate: 1000 * api.DefaultLinkRate, relays: noBeacon, now: d.now}
+	if d.level == "L1" {
+		if cfg.relays, err = d.beacon(ctx); err != nil {
+			return err
+		}
+	}
 	if err := os.MkdirAll(d.out, 0o755); err != nil {
 		return fmt.Errorf("make output directory: %w", err)
 	}
-	data := d.data
-	if data == "" {
-		if data, err = os.MkdirTemp("", "fairdice-demo-"); err != nil {
+	if cfg.data = d.data; cfg.data == "" {
+		if cfg.data, err = os.MkdirTemp("", "fairdice-demo-"); err != nil {
 			return fmt.Errorf("make data directory: %w", err)
 		}
-		defer os.RemoveAll(data)
+		defer os.RemoveAll(cfg.data)
 	}
-	cfg := config{
-		data: data, listen: "127.0.0.1:0", master: filepath.Join(data, "master.key"),
-		tenant: "demo", sealed: 16, linkRate: 10 * api.DefaultLinkRate,
-	}
-	s, err := openService(ctx, cfg, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	cfg.master = filepath.Join(cfg.data, "master.key")
+	s, err := d.open(ctx, cfg, out)
 	if err != nil {
 		return err
 	}
@@ -122,6 +150,9 @@ func (d *demo) run(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	if _, err := s.prepare(ctx); err != nil {
+		return err
+	}
+	if err := d.record(ctx, s, out); err != nil {
 		return err
 	}
 	key, err := s.house.IssueKey(ctx, cfg.tenant, "demo", house.Scopes())
@@ -135,151 +166,87 @@ func (d *demo) run(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := d.play(ctx, c, s.keys.log.public, data, series, out); err != nil {
+	if err := d.play(ctx, c, s.keys.log.public, cfg.data, series, out); err != nil {
 		return err
 	}
 	d.tellVerify(out)
 	return nil
 }
 
-// seat is one player of the demo with what he gets to know.
-type seat struct {
-	name  string
-	token string
-	chain *player.Player // nil: takes no part in the cut
-}
-
-func (d *demo) play(ctx context.Context, c *client.Client, logKey, data string, series replay.Match, out io.Writer) error {
-	match, err := uuid.NewV7()
+// open opens the service. At level L1 a witness runs in this process and the
+// policy that trusts it is written.
+func (d *demo) open(ctx context.Context, cfg config, out io.Writer) (*service, error) {
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if d.level != "L1" {
+		return openService(ctx, cfg, log)
+	}
+	if err := os.MkdirAll(cfg.data, 0o700); err != nil {
+		return nil, fmt.Errorf("make data directory: %w", err)
+	}
+	k, err := openKeys(cfg)
 	if err != nil {
-		return fmt.Errorf("make match id: %w", err)
+		return nil, err
 	}
-	id := match.String()
-	seats, err := d.seats(filepath.Join(data, "players", id), logKey)
+	skey, vkey, err := translog.NewWitnessKey("witness.demo/w1", rand.Reader)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	request := client.OpenRequest{
-		Variant: d.variant, Mode: client.Mode(d.mode), Profile: new(client.OpenRequestProfileRefereed), Options: new(d.options),
-		A: seats[0].player(), B: seats[1].player(),
+	clock := d.now
+	if clock == nil {
+		clock = time.Now
 	}
-	if _, err := c.OpenMatch(ctx, id, request, 0); err != nil {
-		return err
-	}
-	rolls := 0
-	host := &croupier{api: c, match: id, moves: selfplay.New(selfplay.Random, d.moves()), rolled: func(int, client.DrawDue, client.Roll, time.Duration) { rolls++ }}
-	for i, s := range seats {
-		if s.chain == nil {
-			continue
-		}
-		err := s.chain.Join(player.Terms{
-			Match: id, Token: s.token, Opponent: seats[1-i].token, Tenant: "demo",
-			Variant: d.variant, Mode: d.mode, Profile: "refereed", Options: d.options,
-		})
-		if err != nil {
-			return err
-		}
-		host.seats = append(host.seats, s.chain)
-	}
-	started := time.Now()
-	for n := 1; n <= d.games && !series.Over(); n++ {
-		before := rolls
-		result, closed, err := host.game(ctx, series.Next())
-		if err != nil {
-			return err
-		}
-		if series, err = series.Add(result); err != nil {
-			return err
-		}
-		fmt.Fprintf(out, "game %d  %d rolls, %s, score %d : %d\n", n, rolls-before, closed.Result, closed.Score[0], closed.Score[1])
-		record, err := c.Record(ctx, id, n, "")
-		if err != nil {
-			return err
-		}
-		if err := d.write(fmt.Sprintf("game-%d.record", n), []byte(record.Record)); err != nil {
-			return err
-		}
-	}
-	if !series.Over() {
-		if _, err := c.Abandon(ctx, id, 0); err != nil {
-			return err
-		}
-	}
-	bundle, err := c.Bundle(ctx, id)
+	cosigner, err := translog.NewCosigner(skey, clock)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := d.write("bundle.json", bundle); err != nil {
-		return err
+	w, err := witness.New(cosigner, []note.Verifier{k.log.verifier}, witness.InMemory())
+	if err != nil {
+		return nil, err
 	}
-	if err := d.write("log.key", []byte(logKey+"\n")); err != nil {
-		return err
+	if cfg.trusted, err = translog.NewPolicy(k.log.public, []string{vkey}); err != nil {
+		return nil, err
 	}
-	for _, s := range seats {
-		if s.chain == nil {
-			continue
-		}
-		if err := d.write("anchor-"+s.name, []byte(s.chain.Anchor().String()+"\n")); err != nil {
-			return err
-		}
+	cfg.witnesses = []house.Witness{watcher{"witness.demo/w1", w}}
+	fmt.Fprintln(out, "witness in this process: it shows how the check works; only a witness of somebody else proves anything")
+	if err := d.write("policy", []byte(cfg.trusted.Text())); err != nil {
+		return nil, err
 	}
-	fmt.Fprintf(out, "match   %s: %s, %s, %s, %d rolls in %s\n", id, d.variant, d.mode, d.level, rolls, time.Since(started).Round(time.Millisecond))
-	return nil
+	return openService(ctx, cfg, log)
 }
 
-// seats makes the players, at level L2 each with a chain in a file of his own.
-func (d *demo) seats(dir, logKey string) ([2]seat, error) {
-	seats := [2]seat{{name: "a"}, {name: "b"}}
-	for i := range seats {
-		token := make([]byte, 8)
-		if _, err := rand.Read(token); err != nil {
-			return seats, fmt.Errorf("make player token: %w", err)
-		}
-		seats[i].token = seats[i].name + "-" + hex.EncodeToString(token)
-		if d.level == "L0" {
-			continue
-		}
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return seats, fmt.Errorf("make players' directory: %w", err)
-		}
-		p, err := player.New(filepath.Join(dir, seats[i].name+".json"), logKey, commitment.DefaultChain, rand.Reader)
-		if err != nil {
-			return seats, err
-		}
-		seats[i].chain = p
+// beacon makes sure that a relay can be reached, before half a minute is
+// spent on waiting for a round that never comes.
+func (d *demo) beacon(ctx context.Context) (relays string, err error) {
+	relays = d.relays
+	rounds, err := config{relays: relays}.beacon()
+	if err == nil && rounds == nil {
+		err = errors.New("none is named")
 	}
-	return seats, nil
+	if err == nil {
+		clock := d.now
+		if clock == nil {
+			clock = time.Now
+		}
+		// The round before the present one: out for three seconds at least.
+		recent := beacon.RoundFor(clock().Add(-beacon.Lead)) - 2
+		_, err = rounds.Signature(ctx, recent)
+	}
+	if err != nil {
+		return "", fmt.Errorf("level L1 needs a relay of the quicknet beacon, and none answered with a recent round: %w", err)
+	}
+	return relays, nil
 }
 
-func (s seat) player() client.Player {
-	p := client.Player{Token: s.token}
-	if s.chain != nil {
-		p.Anchor = &client.Anchor{Hash: s.chain.Anchor().String(), Custody: new(client.AnchorCustodySelf)}
-	}
-	return p
-}
-
-// moves is the seed of the moves; the dice know nothing of it.
-func (d *demo) moves() uint64 {
-	if d.seeded {
-		return d.seed
-	}
-	var b [8]byte
-	rand.Read(b[:]) // never fails (package crypto/rand)
-	return binary.LittleEndian.Uint64(b[:])
-}
-
-func (d *demo) write(name string, data []byte) error {
-	if err := os.WriteFile(filepath.Join(d.out, name), data, 0o644); err != nil {
-		return fmt.Errorf("write result: %w", err)
-	}
-	return nil
-}
-
+// tellVerify prints the command that checks everything.
 func (d *demo) tellVerify(out io.Writer) {
 	file := func(name string) string { return filepath.Join(d.out, name) }
-	fmt.Fprintf(out, "verify  verify bundle %s --key \"$(cat %s)\"", file("bundle.json"), file("log.key"))
-	if d.level != "L0" {
+	fmt.Fprintf(out, "verify  verify bundle %s", file("bundle.json"))
+	if d.level == "L1" {
+		fmt.Fprintf(out, " --policy %s", file("policy"))
+	} else {
+		fmt.Fprintf(out, " --key \"$(cat %s)\"", file("log.key"))
+	}
+	if d.anchored() {
 		fmt.Fprintf(out, " --my-anchor \"$(cat %s)\"", file("anchor-a"))
 	}
 	fmt.Fprintln(out)

@@ -19,13 +19,29 @@ func TestDemos(t *testing.T) {
 		mode := []string{"random", "balanced"}[i%2]
 		t.Run(v.ID, func(t *testing.T) {
 			t.Parallel()
-			d := &demo{variant: v.ID, mode: mode, level: "L2", options: demoOptions, games: 1, seed: 1, seeded: true, out: t.TempDir()}
+			d := &demo{variant: v.ID, mode: mode, level: "L2", profile: "refereed", options: demoOptions, games: 1, seed: 1, seeded: true, out: t.TempDir()}
 			checkDemo(t, d)
+		})
+	}
+	for _, m := range commitment.Modes() {
+		t.Run("mode-"+m.String(), func(t *testing.T) {
+			t.Parallel()
+			level := "L2"
+			if m == commitment.Live {
+				level = "L3"
+			}
+			checkDemo(t, &demo{variant: "hyper", mode: m.String(), level: level, profile: "refereed", options: demoOptions, games: 1, out: t.TempDir()})
+		})
+	}
+	for _, level := range []string{"L0", "L2"} {
+		t.Run("dice-only-"+level, func(t *testing.T) {
+			t.Parallel()
+			checkDemo(t, &demo{variant: "tavla", mode: "equal", level: level, profile: "dice-only", options: demoOptions, games: 1, out: t.TempDir()})
 		})
 	}
 	t.Run("series", func(t *testing.T) {
 		t.Parallel()
-		d := &demo{variant: "short", mode: "random", level: "L0", options: "raise=cube stake=win series=points:3 crawford=on", games: 3, out: t.TempDir()}
+		d := &demo{variant: "short", mode: "random", level: "L0", profile: "refereed", options: "raise=cube stake=win series=points:3 crawford=on", games: 3, out: t.TempDir()}
 		checkDemo(t, d)
 	})
 }
@@ -44,7 +60,7 @@ func checkDemo(t *testing.T, d *demo) {
 	}
 	trust := audit.Trust{Key: read("log.key")}
 	anchors := []*commitment.Hash{nil}
-	if d.level == "L2" {
+	if d.anchored() {
 		anchors = nil
 		for _, name := range []string{"anchor-a", "anchor-b"} {
 			hash, err := commitment.ParseHash(read(name))

@@ -20,8 +20,20 @@ import (
 // keys are the secrets of a service. Whoever has the log key can sign another
 // history; whoever has the master key and the database knows the dice.
 type keys struct {
-	log, receipts signingKey
-	master        house.MasterKey
+	log      signingKey
+	receipts []signingKey // the last one is of new matches
+	master   house.MasterKey
+}
+
+// receipt is the key of new matches.
+func (k keys) receipt() signingKey { return k.receipts[len(k.receipts)-1] }
+
+// oldReceipts are those that matches may still go on with.
+func (k keys) oldReceipts() (old []house.ReceiptKey) {
+	for _, r := range k.receipts[:len(k.receipts)-1] {
+		old = append(old, house.ReceiptKey{Signer: r.signer, Public: r.public})
+	}
+	return old
 }
 
 type signingKey struct {
@@ -52,7 +64,7 @@ func openKeys(c config) (keys, error) {
 	if k.log, err = readSigningKey(c.logKey()); err != nil {
 		return k, err
 	}
-	if k.receipts, err = readSigningKey(c.receiptKey()); err != nil {
+	if k.receipts, err = readSigningKeys(c.receiptKey()); err != nil {
 		return k, err
 	}
 	if c.origin != "" && c.origin != k.log.signer.Name() {
@@ -134,29 +146,82 @@ func readSecret(path string) (string, error) {
 	return string(data), nil
 }
 
+// readSigningKey reads a file with exactly one key.
 func readSigningKey(path string) (signingKey, error) {
-	text, err := readSecret(path)
+	keys, err := readSigningKeys(path)
+	if err == nil && len(keys) != 1 {
+		err = fmt.Errorf("%s: it has %d keys, want one", path, len(keys))
+	}
 	if err != nil {
 		return signingKey{}, err
 	}
-	key, err := commitment.ParseSignerKey(strings.TrimSpace(text))
+	return keys[0], nil
+}
+
+// readSigningKeys reads a file with a key on each line, oldest first.
+func readSigningKeys(path string) ([]signingKey, error) {
+	text, err := readSecret(path)
 	if err != nil {
-		return signingKey{}, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
-	signer, err := commitment.NewSigner(strings.TrimSpace(text))
+	var keys []signingKey
+	for n, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		k, err := parseSigningKey(strings.TrimSpace(line))
+		if err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", path, n+1, err)
+		}
+		keys = append(keys, k)
+	}
+	return keys, nil
+}
+
+func parseSigningKey(text string) (signingKey, error) {
+	key, err := commitment.ParseSignerKey(text)
 	if err != nil {
-		return signingKey{}, fmt.Errorf("%s: %w", path, err)
+		return signingKey{}, err
+	}
+	signer, err := commitment.NewSigner(text)
+	if err != nil {
+		return signingKey{}, err
 	}
 	public := key.Verifier().String()
 	verifier, err := commitment.ParseVerifier(public)
 	if err != nil {
-		return signingKey{}, fmt.Errorf("%s: %w", path, err)
+		return signingKey{}, err
 	}
 	return signingKey{signer: signer, verifier: verifier, public: public}, nil
 }
 
+// rotate adds a receipt key. The file is replaced in one step: the keys that
+// running matches need are in it.
+func rotate(c config) (public string, err error) {
+	old, err := readSigningKeys(c.receiptKey())
+	if err != nil {
+		return "", err
+	}
+	text, err := readSecret(c.receiptKey())
+	if err != nil {
+		return "", err
+	}
+	skey, public, err := commitment.NewKey(old[0].signer.Name(), rand.Reader)
+	if err != nil {
+		return "", fmt.Errorf("make receipt key: %w", err)
+	}
+	next := c.receiptKey() + ".next"
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("make receipt key: %w", err)
+	}
+	if err := writeSecret(next, strings.TrimSpace(text)+"\n"+skey+"\n"); err != nil {
+		return "", err
+	}
+	if err := os.Rename(next, c.receiptKey()); err != nil {
+		return "", fmt.Errorf("make receipt key: %w", err)
+	}
+	return public, syncDir(c.data)
+}
+
 func newKeys(s *settings) *cobra.Command {
-	c := &cobra.Command{Use: "keys", Short: "Look at the keys of the service", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "keys", Short: "Look at the keys of the service, and replace that of receipts", Args: cobra.NoArgs}
 	show := &cobra.Command{
 		Use:   "show",
 		Short: "Print the public keys: give the log's key to everybody who verifies",
@@ -166,17 +231,50 @@ func newKeys(s *settings) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for _, k := range []struct{ name, file string }{{"log", cfg.logKey()}, {"receipts", cfg.receiptKey()}} {
-				key, err := readSigningKey(k.file)
-				if err != nil {
-					return err
+			log, err := readSigningKey(cfg.logKey())
+			if err != nil {
+				return err
+			}
+			receipts, err := readSigningKeys(cfg.receiptKey())
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.OutOrStdout(), "log\t%s\n", log.public)
+			for n, k := range receipts {
+				name := "receipts"
+				if n < len(receipts)-1 {
+					name = "receipts (old)"
 				}
-				fmt.Fprintf(c.OutOrStdout(), "%s\t%s\n", k.name, key.public)
+				fmt.Fprintf(c.OutOrStdout(), "%s\t%s\n", name, k.public)
 			}
 			return nil
 		},
 	}
 	s.flags(show, "data")
-	c.AddCommand(show)
+	rotate := &cobra.Command{
+		Use:   "rotate",
+		Short: "Make a new receipt key for matches that are opened from the next start on",
+		Long: `Make a new receipt key. The next start of the service opens new matches with it;
+matches that are open go on with the key their open names, so the old keys stay
+in the file, one a line, until the last such match has ended.
+
+The key of the log cannot be replaced: a new key is a new log, with a new origin,
+in a new data directory. docs/operating.md says how the old one ends.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			cfg, err := s.read(c)
+			if err != nil {
+				return err
+			}
+			public, err := rotate(cfg)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.OutOrStdout(), "receipts\t%s\n", public)
+			return nil
+		},
+	}
+	s.flags(rotate, "data")
+	c.AddCommand(show, rotate)
 	return c
 }

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -16,7 +19,20 @@ func TestMain(m *testing.M) {
 		main()
 		os.Exit(0)
 	}
-	testscript.Main(m, map[string]func(){"fairdice": main})
+	testscript.Main(m, map[string]func(){"fairdice": main, "make-throws": makeThrows})
+}
+
+// makeThrows prints as many throws as its argument says, under a comment.
+func makeThrows() {
+	n, err := strconv.Atoi(os.Args[1])
+	if err != nil {
+		panic(err) // of a script's own line
+	}
+	fmt.Println("# thrown by hand in July")
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range n {
+		fmt.Println(rng.IntN(6)+1, rng.IntN(6)+1)
+	}
 }
 
 func TestScripts(t *testing.T) {

@@ -25,14 +25,15 @@ func (c config) headFile() string   { return filepath.Join(c.data, "head") }
 
 // service is everything that runs; a test can start one.
 type service struct {
-	config config
-	store  store.Store
-	house  *house.House
-	keys   keys
-	http   *http.Server
-	listen net.Listener
-	done   chan error
-	log    *slog.Logger
+	config    config
+	store     store.Store
+	house     *house.House
+	keys      keys
+	http      *http.Server
+	listen    net.Listener
+	done      chan error
+	witnessed bool // checkpoints get cosigned
+	log       *slog.Logger
 }
 
 // openService opens what is there and makes what is missing. Nothing is
@@ -45,6 +46,14 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 	if err != nil {
 		return nil, err
 	}
+	rounds, err := c.beacon()
+	if err != nil {
+		return nil, err
+	}
+	witnesses, trusted, err := c.watched(k.log.public)
+	if err != nil {
+		return nil, err
+	}
 	db, err := sqlite.Open(c.database(), sqlite.Options{})
 	if err != nil {
 		return nil, err
@@ -52,14 +61,15 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 	h, err := house.New(ctx, house.Config{
 		Store: db, Origin: k.log.signer.Name(),
 		Log: k.log.signer, LogVerifier: k.log.verifier, LogKey: k.log.public,
-		Receipts: k.receipts.signer, ReceiptKey: k.receipts.public,
+		Receipts: k.receipt().signer, ReceiptKey: k.receipt().public, OldReceipts: k.oldReceipts(),
 		Master: k.master, HeadFile: c.headFile(), Logger: log,
-		Pool: house.PoolMarks{Low: c.sealed / 4, Full: c.sealed},
+		Pool:   house.PoolMarks{Low: c.sealed / 4, Full: c.sealed},
+		Beacon: rounds, Witnesses: witnesses, Policy: trusted, Now: c.now,
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &service{config: c, store: db, house: h, keys: k, log: log, done: make(chan error, 1)}, nil
+	return &service{config: c, store: db, house: h, keys: k, log: log, done: make(chan error, 1), witnessed: len(witnesses) > 0}, nil
 }
 
 // prepare makes the first tenant with its key, shown this once, and has
@@ -109,9 +119,13 @@ func (s *service) bind() (err error) {
 
 // serve starts to answer on the address that was taken; it returns at once.
 func (s *service) serve() error {
+	log := server.New(s.store)
+	if s.witnessed {
+		log = server.NewCosigned(s.store)
+	}
 	handler, err := api.New(api.Config{
-		House: s.house, Log: server.New(s.store), Ready: s.ready, Version: version(),
-		LinkRate: s.config.linkRate, ProxyHeader: s.config.proxy, Logger: s.log,
+		House: s.house, Log: log, Ready: s.house.Ready, Version: version(),
+		LinkRate: s.config.linkRate, ProxyHeader: s.config.proxy, Logger: s.log, Now: s.config.now,
 	})
 	if err != nil {
 		return err
@@ -130,13 +144,6 @@ func (s *service) serve() error {
 }
 
 func (s *service) url() string { return "http://" + s.listen.Addr().String() }
-
-func (s *service) ready(ctx context.Context) error {
-	return s.store.View(ctx, func(r store.Reader) error {
-		_, err := r.LogHead()
-		return err
-	})
-}
 
 // Patience is how long a stop waits for requests that are being answered.
 const Patience = 20 * time.Second

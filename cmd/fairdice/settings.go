@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -12,6 +13,8 @@ import (
 
 	"fairdice/api"
 	"fairdice/house"
+	"fairdice/internal/relay"
+	"fairdice/translog"
 )
 
 // settings are read by viper here and nowhere else.
@@ -37,6 +40,8 @@ var list = []setting{
 	{"sealed", house.DefaultPool.Full, "sequences kept sealed ahead for every tenant and mode"},
 	{"link-rate", api.DefaultLinkRate, "links a minute taken from one address"},
 	{"proxy-header", "", "header to which your own proxy appends the address it was called from, X-Forwarded-For for instance"},
+	{"beacon-relays", joined(relay.Public), "relays of the drand quicknet beacon, with commas between; none: no matches with a beacon"},
+	{"policy", "", "C2SP tlog-policy file; every witness in it that has an address is asked to cosign the log"},
 	{"log-level", "info", "debug, info, warn or error"},
 }
 
@@ -96,6 +101,7 @@ func (s *settings) read(c *cobra.Command) (config, error) {
 	cfg := config{
 		data: s.v.GetString("data"), listen: s.v.GetString("listen"), master: s.v.GetString("master-key"),
 		origin: s.v.GetString("origin"), tenant: s.v.GetString("tenant"), proxy: s.v.GetString("proxy-header"),
+		relays: s.v.GetString("beacon-relays"), policy: s.v.GetString("policy"),
 		sealed: s.v.GetInt("sealed"), linkRate: s.v.GetInt("link-rate"),
 	}
 	if err := cfg.level.UnmarshalText([]byte(s.v.GetString("log-level"))); err != nil {
@@ -115,6 +121,15 @@ func (s *settings) read(c *cobra.Command) (config, error) {
 	return cfg, nil
 }
 
+// tenant is the tenant a command is for.
+func (s *settings) tenant(c *cobra.Command) (string, error) {
+	cfg, err := s.read(c)
+	return cfg.tenant, err
+}
+
+// joined is a list in the form of a setting.
+func joined(list []string) string { return strings.Join(list, ",") }
+
 func (s *settings) isSetting(key string) bool {
 	for _, l := range list {
 		if l.key == key {
@@ -129,8 +144,14 @@ type config struct {
 	data, listen, master string
 	origin, tenant       string
 	proxy                string
+	relays, policy       string
 	sealed, linkRate     int
 	level                slog.Level
+
+	// Without a policy file: witnesses in this process, and whom they satisfy.
+	witnesses []house.Witness
+	trusted   *translog.Policy
+	now       func() time.Time // nil: the system's clock
 }
 
 func newConfig(s *settings) *cobra.Command {

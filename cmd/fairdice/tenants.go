@@ -18,11 +18,12 @@ import (
 
 // order is one thing an operator wants done with tenants and their keys.
 type order struct {
-	Do     string   `json:"do"` // add, list or revoke
+	Do     string   `json:"do"` // add, list, revoke or import
 	Tenant string   `json:"tenant,omitempty"`
 	Label  string   `json:"label,omitempty"`
 	Scopes []string `json:"scopes,omitempty"`
 	Prefix string   `json:"prefix,omitempty"`
+	Throws string   `json:"throws,omitempty"` // two digits each
 }
 
 // report is what came of an order.
@@ -30,7 +31,11 @@ type report struct {
 	Key     string   `json:"key,omitempty"`
 	Keys    []keyRow `json:"keys,omitempty"`
 	Revoked int      `json:"revoked,omitempty"`
-	Error   string   `json:"error,omitempty"`
+
+	Imported []house.ImportedArchive `json:"imported,omitempty"`
+	Left     int                     `json:"left,omitempty"`
+
+	Error string `json:"error,omitempty"`
 }
 
 type keyRow struct {
@@ -80,6 +85,8 @@ func (s *service) carryOut(ctx context.Context, o order) (report, error) {
 			err = fmt.Errorf("no valid key begins with %q", o.Prefix)
 		}
 		return rep, err
+	case "import":
+		return s.importThrows(ctx, o)
 	}
 	return report{}, fmt.Errorf("unknown order %q", o.Do)
 }

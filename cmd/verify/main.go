@@ -74,7 +74,7 @@ Exit status: 0 verified, 1 a check failed, 2 evidence is incomplete,
 			return errors.New("no command given: try verify --help")
 		},
 	}
-	root.AddCommand(bundleCommand(), recordCommand(), playsCommand())
+	root.AddCommand(bundleCommand(), recordCommand(), playsCommand(), logCommand(), archiveCommand(), luckCommand())
 	return root
 }
 

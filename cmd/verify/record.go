@@ -3,12 +3,8 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -22,29 +18,50 @@ import (
 
 // recordFlags are the flags of "verify record".
 type recordFlags struct {
-	variant, options, rules string
-	json, board, step       bool
+	variant, options, rules, export string
+	json, board, step, verbose      bool
+	workers                         int
 }
 
 func recordCommand() *cobra.Command {
 	var flags recordFlags
 	cmd := &cobra.Command{
-		Use:   "record FILE|DIR…",
+		Use:   "record FILE|DIR|ARCHIVE…",
 		Short: "check the moves, the cube and the result of recorded games",
 		Long: `Check recorded games: native records, .mat and .txt match files, .sgf files. The
 format is recognised by content. Every finding names the line, the rule that is
-broken and what would have been legal.
+broken and what would have been legal; after the first one of a game its turns,
+cube and result are still checked.
 
-In a directory only .mat, .txt, .sgf and .record files are read; all others are
-listed as skipped. A .mat match to points has a cube, and the Crawford rule
-unless the file says otherwise; in a session of single games beavers, and
-results with and without the Jacoby rule, are accepted.`,
+In a directory only .mat, .txt, .sgf and .record files are read, and the members
+of .zip, .tar, .tar.gz and .tar.zst archives with such names; all others are
+listed as skipped. A single file may be packed with gzip or zstandard. Files are
+checked on all cores and reported in their order.
+
+A .mat match to points has a cube, and the Crawford rule unless the file says
+otherwise; in a session of single games beavers, and results with and without
+the Jacoby rule, are accepted. A comment such as ; [Variant "long-classic"]
+names any of the fourteen games. Points are those of the records: the long games
+count 1 to 24 for both sides. A further stage of a roll, or steps handed over,
+stand in a column of their own, 0 and the die for the dice: "03: 13/16 13/16".
+
+With --step the game is walked through: on a terminal by the keys (space or →
+next, ← back, n and p for games, q leaves), otherwise one line of input, Enter
+alone, for each step, to the end when there is no more input.
+
+With --export the games are written as one match: OUT.mat or OUT.txt, OUT.sgf
+(as GNU Backgammon reads them), or OUT.record for a single game.
+
+Limits: 64 KiB a line, 1 MiB a game, ` + fmt.Sprint(1<<20) + ` games a file, 4 GiB unpacked and
+` + fmt.Sprint(1<<20) + ` members an archive; an archive inside of an archive is not opened.`,
 		Example: `  verify record game-1.record
-  verify record --variant nackgammon --json matches/
+  verify record --variant nackgammon --json matches/ more.tar.zst
+  verify record --step match.mat
+  verify record --export match.mat demo/game-*.record
   verify record --variant short --options "raise=cube stake=win series=single crawford=off" events.record`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("give at least one FILE or DIR")
+				return errors.New("give at least one FILE, DIR or ARCHIVE")
 			}
 			return nil
 		},
@@ -65,7 +82,10 @@ results with and without the Jacoby rule, are accepted.`,
 	f.StringVar(&flags.rules, "rules", "", "`FILE` of further known rules versions, one VERSION HASH a line; it must know the rules of the variant")
 	f.BoolVar(&flags.json, "json", false, "print one JSON object per file")
 	f.BoolVar(&flags.board, "board", false, "draw the board: with --json in every finding, else also where a file ends")
-	f.BoolVar(&flags.step, "step", false, "print every line with the position after it")
+	f.BoolVar(&flags.step, "step", false, "walk through the games line by line, with the position after it")
+	f.BoolVarP(&flags.verbose, "verbose", "v", false, "say what was understood, ignored and not checked")
+	f.StringVar(&flags.export, "export", "", "write the games as one match to `OUT`.mat, .txt, .sgf or .record")
+	f.IntVar(&flags.workers, "workers", 0, "check `N` files at a time (default: one per core)")
 	return cmd
 }
 
@@ -94,149 +114,16 @@ func (f recordFlags) parse() (files.Options, error) {
 			return o, fmt.Errorf("%w: %s", err, f.rules)
 		}
 	}
+	if f.export != "" && exportFormat(f.export) == "" {
+		return o, fmt.Errorf("the name must end in .mat, .txt, .sgf or .record: --export %s", f.export)
+	}
+	if f.workers < 0 {
+		return o, fmt.Errorf("there cannot be %d workers: --workers", f.workers)
+	}
 	return o, nil
 }
 
-// recordExtensions are the names read in a directory.
+// recordExtensions are the names read in a directory or an archive.
 var recordExtensions = map[string]bool{".mat": true, ".txt": true, ".sgf": true, ".record": true}
 
-// checkRecords checks every file and returns the status of the worst: failed before malformed before incomplete.
-func checkRecords(cmd *cobra.Command, paths []string, flags recordFlags, o files.Options) error {
-	out := recordPrinter{out: cmd.OutOrStdout(), flags: flags, counts: map[files.Verdict]int{}}
-	for _, path := range paths {
-		err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case entry.IsDir():
-				return nil
-			case name != path && (!recordExtensions[strings.ToLower(filepath.Ext(name))] || !entry.Type().IsRegular()):
-				return out.print(files.Report{File: name, Verdict: files.Skipped, Findings: []files.Finding{}}, nil)
-			}
-			return out.check(name, o)
-		})
-		if err != nil {
-			return fmt.Errorf("check records: %w", err)
-		}
-	}
-	return out.status()
-}
-
-// recordPrinter prints the reports of files.
-type recordPrinter struct {
-	out    io.Writer
-	flags  recordFlags
-	counts map[files.Verdict]int
-}
-
-func (p *recordPrinter) check(name string, o files.Options) error {
-	file, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	var last replay.State
-	var steps []files.Step
-	failed := error(nil)
-	o.Observe = func(game, line int, what string, st replay.State) {
-		last = st
-		switch {
-		case p.flags.step && p.flags.json:
-			steps = append(steps, files.Step{Game: game, Line: line, What: what, Position: st.Position().String()})
-		case p.flags.step && failed == nil:
-			_, failed = fmt.Fprintf(p.out, "%s:%d: game %d: %s: %s\n", name, line, game, what, st.Position())
-		}
-	}
-	report := files.Check(name, file, o)
-	report.Steps = steps
-	if failed != nil {
-		return failed
-	}
-	return p.print(report, &last)
-}
-
-func (p *recordPrinter) print(r files.Report, last *replay.State) error {
-	p.counts[r.Verdict]++
-	if p.flags.json {
-		if p.flags.board {
-			for i := range r.Findings {
-				if st := r.Findings[i].State; st != nil {
-					r.Findings[i].Board = drawState(*st)
-				}
-			}
-		}
-		encoder := json.NewEncoder(p.out)
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(r)
-	}
-	_, err := io.WriteString(p.out, p.text(r, last))
-	return err
-}
-
-// text words a report for people.
-func (p *recordPrinter) text(r files.Report, last *replay.State) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s", r.File, r.Verdict)
-	if r.Variant != "" {
-		fmt.Fprintf(&b, ": %s, %s, %s", r.Variant, plural(r.Games, "game"), plural(r.Rolls, "roll"))
-	}
-	b.WriteByte('\n')
-	for _, f := range r.Findings {
-		b.WriteString("  ")
-		if f.Line > 0 {
-			fmt.Fprintf(&b, "line %d: ", f.Line)
-		}
-		if r.Games > 1 && f.Game > 0 {
-			fmt.Fprintf(&b, "game %d: ", f.Game)
-		}
-		fmt.Fprintf(&b, "%s (%s): %s\n", f.Check, f.Category, f.Message)
-		if !strings.Contains(f.Message, "; legal: ") {
-			for _, line := range f.Legal {
-				fmt.Fprintf(&b, "    legal: %s\n", line)
-			}
-		}
-		if f.State != nil {
-			b.WriteString(indent(drawState(*f.State)))
-		}
-	}
-	for _, n := range r.Notes {
-		b.WriteString("  note: ")
-		if n.Line > 0 {
-			fmt.Fprintf(&b, "line %d: ", n.Line)
-		}
-		fmt.Fprintf(&b, "%s\n", n.Text)
-	}
-	if p.flags.board && last != nil {
-		b.WriteString(indent(drawState(*last)))
-	}
-	return b.String()
-}
-
-// indent moves a drawing under what it belongs to.
-func indent(drawing string) string {
-	if drawing == "" {
-		return ""
-	}
-	return "    " + strings.ReplaceAll(strings.TrimRight(drawing, "\n"), "\n", "\n    ") + "\n"
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func (p *recordPrinter) status() error {
-	switch {
-	case p.counts[files.Failed] > 0:
-		return status(1)
-	case p.counts[files.Malformed] > 0:
-		return status(3)
-	case p.counts[files.Incomplete] > 0:
-		return status(2)
-	case p.counts[files.Verified] > 0:
-		return nil
-	}
-	return errors.New("check records: no record among the files given")
-}
+func recordName(name string) bool { return recordExtensions[strings.ToLower(filepath.Ext(name))] }

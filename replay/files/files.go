@@ -184,6 +184,11 @@ func firstLine(text []byte) string {
 	return string(bytes.TrimSpace(line))
 }
 
+// Unreadable is the report of a file that cannot be read.
+func Unreadable(name string, err error) Report {
+	return malformed(Report{File: name, Findings: []Finding{}}, err)
+}
+
 // malformed ends a report with an error of reading, in its line where it names one.
 func malformed(r Report, err error) Report {
 	f := Finding{Check: replay.CheckFormat, Category: "malformed", Message: err.Error()}

@@ -287,7 +287,7 @@ func (f *file) cell(c *cell, numbered bool) {
 			f.sheet.Stage(f.line, c.seat, c.stage, sheet.Play{Hops: c.hops})
 			return
 		}
-		f.sheet.Play(f.line, c.seat, c.dice, sheet.Play{Hops: c.hops, Unable: c.unable})
+		f.sheet.Play(f.line, c.seat, c.dice, sheet.Play{Hops: c.hops, Unable: c.unable, Unknown: c.unknown})
 	case double:
 		f.sheet.Double(f.line, c.seat, c.value)
 	case take:

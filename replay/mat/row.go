@@ -25,15 +25,16 @@ const (
 
 // cell is one column of a row.
 type cell struct {
-	kind   kind
-	seat   replay.Seat
-	column int // where it starts, from 0
-	dice   rules.Dice
-	thrown bool  // play: there are dice; "00:" has none
-	stage  uint8 // play: one further stage of this die, "03:"
-	unable bool  // play: "Cannot Move"
-	value  int64
-	hops   []sheet.Hop
+	kind    kind
+	seat    replay.Seat
+	column  int // where it starts, from 0
+	dice    rules.Dice
+	thrown  bool  // play: there are dice; "00:" has none
+	stage   uint8 // play: one further stage of this die, "03:"
+	unable  bool  // play: "Cannot Move"
+	unknown bool  // play: "????"
+	value   int64
+	hops    []sheet.Hop
 }
 
 // row is a numbered line taken apart. Its buffers are reused from row to row.
@@ -129,10 +130,13 @@ func (r *row) word(w []byte, column int) string {
 	switch {
 	case len(bytes.Trim(w, "?")) == 0:
 		// What was played is not known: as a rule, nothing, because the game was given up.
-		if last != nil && last.kind == play && len(last.hops) == 0 {
-			return ""
+		if last == nil || last.kind != play || len(last.hops) > 0 {
+			if bad := r.begin(play, column); bad != "" {
+				return bad
+			}
 		}
-		return r.begin(play, column)
+		r.cells[r.n-1].unknown = true
+		return ""
 	case last != nil && last.kind == play && len(last.hops) == 0 && unableWords[string(lower)]:
 		last.unable = true
 		return ""

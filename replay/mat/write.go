@@ -137,7 +137,7 @@ func (w *writer) events(m sheet.Match, g sheet.Game) {
 		case replay.Roll:
 			thrown = throw(e.Dice)
 			if i+1 == len(g.Events) || g.Events[i+1].Kind != replay.Move { // thrown, then given up
-				w.cell(e.Seat, thrown)
+				w.cell(e.Seat, thrown+" ????")
 			}
 		case replay.Move:
 			if thrown == "" {

@@ -24,6 +24,9 @@ func (s *Sheet) unchecked(line int, format string, args ...any) {
 // skip tells of the row that was refused.
 func (s *Sheet) skip(events ...replay.Event) {
 	for _, e := range events {
+		if e.Kind == replay.Double {
+			e.Kind = s.outline.Redouble(e.Seat)
+		}
 		s.outline.Skip(e)
 	}
 }
@@ -39,6 +42,9 @@ func (s *Sheet) blind(line int, events ...replay.Event) {
 		return
 	}
 	for i, e := range events {
+		if e.Kind == replay.Double {
+			e.Kind = s.outline.Redouble(e.Seat)
+		}
 		if r := s.outline.Next(e); r != nil {
 			s.report.add(replay.NewFinding(s.report.Games, line, r))
 			s.skip(events[i+1:]...)

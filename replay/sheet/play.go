@@ -28,6 +28,8 @@ const (
 type Play struct {
 	Hops   []Hop
 	Unable bool // the row says that nothing could be moved; without it an empty play may also be a game given up
+
+	Unknown bool // the row says that it does not know what was played
 }
 
 // maxReadings bounds how many readings of a game are followed at a time. Each row with a choice doubles them at most, and the

@@ -150,6 +150,10 @@ func (s *Sheet) Play(line int, seat replay.Seat, dice rules.Dice, p Play) {
 func (s *Sheet) read(line int, r reading, seat replay.Seat, p Play) {
 	found, err := s.decoder.decode(r.state, seat, p.Hops)
 	switch {
+	case err == nil && p.Unknown && len(p.Hops) == 0:
+		given := r
+		given.withheld = &replay.Finding{Game: s.report.Games, Line: line, Check: replay.CheckFormat, Category: "unreadable", Message: "the play is not known, and the game goes on"}
+		s.add(given)
 	case err == nil:
 	case len(p.Hops) == 0 && !p.Unable:
 		// Dice without a play: the seat may have given up. The next row tells.
@@ -232,6 +236,7 @@ func (s *Sheet) cube(line int, event func(replay.State) (replay.Event, int64), p
 	s.next = s.next[:0]
 	what := ""
 	for _, r := range s.readings {
+		r = s.drawn(r, plain.Seat)
 		e, want := event(r.state)
 		what = e.Kind.String()
 		next, err := r.state.Apply(&s.decoder.gen, e)

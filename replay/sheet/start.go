@@ -96,6 +96,26 @@ func (s *Sheet) throw(st replay.State, seat replay.Seat, dice rules.Dice) (repla
 	return st, events, err
 }
 
+// drawn returns a reading after its opening draws, for a cube row before the first throw: where the first roll is not the draw itself, a
+// double may come between them.
+func (s *Sheet) drawn(r reading, seat replay.Seat) reading {
+	stream, _ := r.state.NextDraw()
+	if stream != replay.StreamOpening || s.opt.Variant.Rules.OpeningIsRoll() {
+		return r
+	}
+	st, way := r.state, r.trail
+	err := s.open(st, seat, rules.Dice{}, func(e replay.Event) (err error) {
+		st, err = st.Apply(&s.decoder.gen, e)
+		way = s.trace(way, e)
+		return err
+	})
+	if err != nil {
+		return r // the row itself is refused then
+	}
+	r.state, r.trail = st, way
+	return r
+}
+
 // open applies the opening draws: those the file shows, or one that fits the first row.
 func (s *Sheet) open(st replay.State, seat replay.Seat, dice rules.Dice, apply func(replay.Event) error) error {
 	if s.hints.Shown {

@@ -44,7 +44,7 @@ func copyTo(path, partial string) error {
 	if err != nil {
 		return err
 	}
-	_, err = schemaVersion(c)
+	_, err = schemaVersion(c, applicationID)
 	if err == nil {
 		_, err = c.exec("VACUUM INTO ?", partial)
 	}

@@ -80,7 +80,7 @@ func open(path string, o Options) (*database, error) {
 	}
 	scripts, err := migrations()
 	if err == nil {
-		err = migrate(c, scripts, time.Now())
+		err = migrate(c, applicationID, scripts, time.Now())
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.close())

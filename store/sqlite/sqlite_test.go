@@ -169,20 +169,20 @@ func TestMigrateSteps(t *testing.T) {
 	}
 	defer c.close()
 	version := func() int {
-		v, err := schemaVersion(c)
+		v, err := schemaVersion(c, applicationID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return v
 	}
 	one := "CREATE TABLE one (a INTEGER)"
-	if err := migrate(c, []string{one, "CREATE TABLE two (a INTEGER); INSERT INTO none VALUES (1)"}, time.Now()); err == nil {
+	if err := migrate(c, applicationID, []string{one, "CREATE TABLE two (a INTEGER); INSERT INTO none VALUES (1)"}, time.Now()); err == nil {
 		t.Fatal("a broken migration succeeded")
 	}
 	if v := version(); v != 1 {
 		t.Errorf("version %d after the second migration failed, want 1", v)
 	}
-	if err := migrate(c, []string{one, "CREATE TABLE two (a INTEGER)"}, time.Now()); err != nil {
+	if err := migrate(c, applicationID, []string{one, "CREATE TABLE two (a INTEGER)"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if v := version(); v != 2 {

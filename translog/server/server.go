@@ -4,7 +4,7 @@
 //	http.Handle("/checkpoint", server.New(s))
 //	http.Handle("/tile/", server.New(s))
 //
-//	GET /checkpoint                   the latest signed checkpoint
+//	GET /checkpoint                   the latest signed checkpoint, or, with witnesses, the latest cosigned one
 //	GET /tile/<L>/<N>[.p/<W>]         256 (or W) hashes of level 8·L
 //	GET /tile/entries/<N>[.p/<W>]     256 (or W) statements, each after its length in two bytes
 //
@@ -41,9 +41,19 @@ const (
 
 // New returns the handler. Paths are strict: whatever is not the one spelling
 // of a signed resource is 404. Errors of the store are logged to slog's default.
-func New(s store.Store) http.Handler { return handler{s} }
+func New(s store.Store) http.Handler { return handler{store: s} }
 
-type handler struct{ store store.Store }
+// NewCosigned is New for a log with witnesses: /checkpoint is the largest one
+// that their quorum has cosigned, with their lines, because a client whose
+// policy asks for them could do nothing with a later one. Before there is any
+// it is the latest that the log has signed. Tiles are served up to the latter
+// all the same: whoever got a later checkpoint with an answer can check it.
+func NewCosigned(s store.Store) http.Handler { return handler{store: s, cosigned: true} }
+
+type handler struct {
+	store    store.Store
+	cosigned bool
+}
 
 // resource is what is answered.
 type resource struct {
@@ -146,7 +156,16 @@ func (h handler) checkpoint(ctx context.Context) (res resource, err error) {
 		if err != nil {
 			return fmt.Errorf("read checkpoint: %w", err)
 		}
-		res = resource{body: []byte(c.Note), kind: "text/plain; charset=utf-8", caching: CheckpointCaching}
+		note := c.Note
+		if h.cosigned {
+			switch c, err := r.LatestCosigned(); {
+			case err == nil:
+				note = c.Cosigned
+			case !errors.Is(err, store.ErrNotFound):
+				return fmt.Errorf("read checkpoint: %w", err)
+			}
+		}
+		res = resource{body: []byte(note), kind: "text/plain; charset=utf-8", caching: CheckpointCaching}
 		return nil
 	})
 	return res, err

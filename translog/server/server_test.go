@@ -334,6 +334,63 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+// TestCosigned: with witnesses the checkpoint is the largest one their quorum has
+// cosigned; tiles reach as far as the log has signed.
+func TestCosigned(t *testing.T) {
+	l := newLog(t)
+	s := httptest.NewServer(server.NewCosigned(l.store))
+	t.Cleanup(s.Close)
+	plain := l.url
+	l.url = s.URL
+	if _, err := l.get("/checkpoint"); err == nil {
+		t.Error("a checkpoint of an empty log")
+	}
+	size := func() string {
+		t.Helper()
+		text, err := l.get("/checkpoint")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Split(string(text), "\n")[1]
+	}
+	l.grow(300)
+	l.sign(100)
+	if got := size(); got != "100" {
+		t.Errorf("nothing is cosigned: size %s, want the signed one", got)
+	}
+	cosign := func(n int64) string {
+		t.Helper()
+		var note string
+		if err := l.store.Update(context.Background(), func(tx store.Tx) error {
+			c, err := tx.Checkpoint(n)
+			if err != nil {
+				return err
+			}
+			note = c.Note + "— witness.example/1 AAAAAAAA\n"
+			return tx.SetCosigned(n, note)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return note
+	}
+	want := cosign(100)
+	l.sign(300)
+	if text, err := l.get("/checkpoint"); err != nil || string(text) != want {
+		t.Errorf("the checkpoint is %q, want the cosigned one", text)
+	}
+	if _, err := l.get("/tile/entries/001.p/44"); err != nil {
+		t.Errorf("a bundle that is signed and not yet cosigned: %v", err)
+	}
+	cosign(300)
+	if got := size(); got != "300" {
+		t.Errorf("size %s is served, 300 is cosigned", got)
+	}
+	l.url = plain
+	if text, err := l.get("/checkpoint"); err != nil || strings.Contains(string(text), "witness.example") {
+		t.Errorf("without witnesses: %q, %v", text, err)
+	}
+}
+
 func TestCompression(t *testing.T) {
 	l := newLog(t)
 	l.grow(256)

@@ -4,19 +4,24 @@
 // PROTOCOL.md §7).
 //
 //	w, err := witness.New(cosigner, logKeys, memory)
-//	lines, err := w.AddCheckpoint(ctx, old, proof, checkpoint)
+//	http.ListenAndServe(address, w)
 //
-// What he remembers is kept behind Memory, whose one promise is that compare
-// and store are one step: two requests at once must not both be the next one.
+// His promise hangs on what he remembers (store.Memory): compare and store are
+// one step, so of two requests at once one is the next; and he remembers before
+// he signs, so a crash in between costs a signature that is asked for again.
+// What he remembers is the whole checkpoint as the log signed it. Two of one
+// size with different roots prove to everybody that the log has two histories.
 package witness
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"log/slog"
+	"time"
 
 	"fairdice/commitment"
+	"fairdice/store"
 	"fairdice/translog"
 
 	"golang.org/x/mod/sumdb/note"
@@ -26,33 +31,26 @@ var (
 	// ErrUnknownLog: the witness does not watch a log of that origin.
 	ErrUnknownLog = errors.New("unknown log")
 	// ErrInconsistent: the checkpoint does not extend the last one; both are signed by the log.
-	ErrInconsistent = errors.New("the checkpoint does not extend the last one")
+	ErrInconsistent = translog.ErrInconsistent
+	// ErrMalformed: the request is none (C2SP tlog-witness, 400).
+	ErrMalformed = errors.New("malformed request")
 )
 
 // ConflictError says which size was cosigned last, if the caller assumed another.
-type ConflictError struct{ Size int64 }
-
-func (e *ConflictError) Error() string { return fmt.Sprintf("size %d was cosigned last", e.Size) }
-
-// Memory keeps the last cosigned checkpoint of each log.
-type Memory interface {
-	// Last is the last checkpoint of the log as it was signed, "" for none.
-	Last(ctx context.Context, origin string) (string, error)
-	// Advance stores next if the last checkpoint still is last, durably and in one
-	// step, and reports whether it was.
-	Advance(ctx context.Context, origin, last, next string) (bool, error)
-}
+type ConflictError = translog.StaleError
 
 // Witness cosigns. It is safe for concurrent use.
 type Witness struct {
 	cosigner *translog.Cosigner
 	logs     map[string]note.Verifier
-	memory   Memory
+	memory   store.Memory
+	now      func() time.Time
+	log      *slog.Logger
 }
 
 // New makes a witness of the logs with these verifiers.
-func New(c *translog.Cosigner, logs []note.Verifier, m Memory) (*Witness, error) {
-	w := &Witness{cosigner: c, logs: map[string]note.Verifier{}, memory: m}
+func New(c *translog.Cosigner, logs []note.Verifier, m store.Memory) (*Witness, error) {
+	w := &Witness{cosigner: c, logs: map[string]note.Verifier{}, memory: m, now: time.Now, log: slog.Default()}
 	for _, l := range logs {
 		if _, twice := w.logs[l.Name()]; twice {
 			return nil, fmt.Errorf("make witness: two keys for log %s", l.Name())
@@ -64,38 +62,37 @@ func New(c *translog.Cosigner, logs []note.Verifier, m Memory) (*Witness, error)
 
 // AddCheckpoint cosigns a signed checkpoint. old is the size the caller
 // believes was cosigned last, proof the consistency from there (empty from 0).
-// The answer is the witness's signature line. Errors wrap ErrUnknownLog,
-// translog.ErrSignature, *ConflictError or ErrInconsistent.
+// The answer is the witness's signature line. Errors wrap ErrMalformed,
+// ErrUnknownLog, translog.ErrSignature, *ConflictError or ErrInconsistent; the
+// last two together if the log has signed another root for the size that was
+// cosigned last.
 func (w *Witness) AddCheckpoint(ctx context.Context, old int64, proof []commitment.Hash, signed string) (string, error) {
-	read, err := translog.ReadCheckpoint(signed)
+	cp, next, err := w.open(signed)
 	if err != nil {
 		return "", fmt.Errorf("add checkpoint: %w", err)
 	}
-	v, ok := w.logs[read.Origin]
-	if !ok {
-		return "", fmt.Errorf("add checkpoint: %w %s", ErrUnknownLog, read.Origin)
+	if old < 0 || old > cp.Size {
+		return "", fmt.Errorf("add checkpoint: %w: the old size %d is larger than the new size %d", ErrMalformed, old, cp.Size)
 	}
-	cp, err := translog.OpenCheckpoint(signed, v)
-	if err != nil {
-		return "", fmt.Errorf("add checkpoint: %w", err)
-	}
-	last, err := w.memory.Last(ctx, cp.Origin)
-	if err != nil {
-		return "", fmt.Errorf("add checkpoint: %w", err)
-	}
-	if err := extends(last, v, old, proof, cp); err != nil {
-		return "", fmt.Errorf("add checkpoint: %w", err)
-	}
-	// Remember first, sign then: a crash in between costs a signature that is
-	// asked for again, the other order could cost the promise.
-	if last != signed {
-		stored, err := w.memory.Advance(ctx, cp.Origin, last, signed)
+	for {
+		last, err := w.memory.Last(ctx, cp.Origin)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return "", fmt.Errorf("add checkpoint: %w", err)
+		}
+		if err := extends(last, old, proof, cp); err != nil {
+			return "", errors.Join(fmt.Errorf("add checkpoint: %w", err), w.keep(ctx, next, err))
+		}
+		if cp.Size == last.Size {
+			break // cosigned again, at the time of now
+		}
+		advanced, err := w.memory.Advance(ctx, last.Size, next)
 		if err != nil {
 			return "", fmt.Errorf("add checkpoint: %w", err)
 		}
-		if !stored {
-			return w.AddCheckpoint(ctx, old, proof, signed)
+		if advanced {
+			break
 		}
+		// Another request was faster; the caller's old size is wrong by now.
 	}
 	line, err := w.cosigner.Line(cp.Text())
 	if err != nil {
@@ -104,50 +101,72 @@ func (w *Witness) AddCheckpoint(ctx context.Context, old int64, proof []commitme
 	return line, nil
 }
 
-func extends(last string, v note.Verifier, old int64, proof []commitment.Hash, cp translog.Checkpoint) error {
-	var have translog.Checkpoint
-	if last != "" {
-		var err error
-		if have, err = translog.OpenCheckpoint(last, v); err != nil {
-			return fmt.Errorf("read memory: %w", err)
-		}
+// open verifies the log's signature. What is remembered bears the log's lines
+// only: anybody could have added others.
+func (w *Witness) open(signed string) (translog.Checkpoint, store.Witnessed, error) {
+	read, err := translog.ReadCheckpoint(signed)
+	if err != nil {
+		return read, store.Witnessed{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
+	v, ok := w.logs[read.Origin]
+	if !ok {
+		return read, store.Witnessed{}, fmt.Errorf("%w %s", ErrUnknownLog, read.Origin)
+	}
+	cp, err := translog.OpenCheckpoint(signed, v)
+	if err != nil {
+		return cp, store.Witnessed{}, err
+	}
+	n, err := commitment.OpenNote(signed, v)
+	if err != nil {
+		return cp, store.Witnessed{}, err
+	}
+	own, err := note.Sign(&note.Note{Text: n.Text, Sigs: n.Sigs[:1]})
+	if err != nil {
+		return cp, store.Witnessed{}, fmt.Errorf("copy checkpoint: %w", err)
+	}
+	return cp, store.Witnessed{
+		Origin: cp.Origin, Size: cp.Size, Root: cp.Root, Note: string(own), Time: w.now().UTC().Truncate(time.Second),
+	}, nil
+}
+
+func extends(last store.Witnessed, old int64, proof []commitment.Hash, cp translog.Checkpoint) error {
 	switch {
-	case old != have.Size:
-		return &ConflictError{Size: have.Size}
-	case old > cp.Size:
-		return fmt.Errorf("%w: it has %d entries, %d were cosigned", ErrInconsistent, cp.Size, old)
+	case old != last.Size:
+		return &ConflictError{Size: last.Size}
 	case old == 0 && len(proof) != 0:
 		return fmt.Errorf("%w: a proof from size 0 is empty", ErrInconsistent)
+	case cp.Size == 0 && cp.Root != translog.EmptyRoot:
+		return fmt.Errorf("%w: the root of an empty log is %s", ErrInconsistent, translog.EmptyRoot)
 	case old == 0:
 		return nil
+	case cp.Size == last.Size && cp.Root != commitment.Hash(last.Root):
+		return fmt.Errorf("%w: %w: two roots for size %d", ErrInconsistent, &ConflictError{Size: last.Size}, cp.Size)
 	}
-	if err := translog.VerifyConsistency(have.Size, have.Root, cp.Size, cp.Root, proof); err != nil {
+	if err := translog.VerifyConsistency(last.Size, last.Root, cp.Size, cp.Root, proof); err != nil {
 		return fmt.Errorf("%w: %w", ErrInconsistent, err)
 	}
 	return nil
 }
 
-// InMemory is a Memory for tests and demonstrations; it forgets when the process ends.
-func InMemory() Memory { return &inMemory{last: map[string]string{}} }
-
-type inMemory struct {
-	mu   sync.Mutex
-	last map[string]string
-}
-
-func (m *inMemory) Last(_ context.Context, origin string) (string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.last[origin], nil
-}
-
-func (m *inMemory) Advance(_ context.Context, origin, last, next string) (bool, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.last[origin] != last {
-		return false, nil
+// keep remembers a refused checkpoint if it may prove something: it came with a
+// proof that does not fit, or has another root than one of its size. One that
+// only met a later or earlier request is nothing.
+func (w *Witness) keep(ctx context.Context, next store.Witnessed, why error) error {
+	same, err := w.memory.OfSize(ctx, next.Origin, next.Size)
+	if err != nil {
+		return err
 	}
-	m.last[origin] = next
-	return true, nil
+	split := false
+	for _, s := range same {
+		split = split || s.Root != next.Root
+	}
+	if !split && !errors.Is(why, ErrInconsistent) {
+		return nil
+	}
+	if split {
+		w.log.ErrorContext(ctx, "the log has signed two histories", "origin", next.Origin, "size", next.Size)
+	} else {
+		w.log.WarnContext(ctx, "checkpoint refused", "origin", next.Origin, "size", next.Size, "cause", why)
+	}
+	return w.memory.Keep(ctx, next)
 }

@@ -1,0 +1,6 @@
+package export
+
+import _ "embed"
+
+//go:embed README.txt
+var readmeText string
