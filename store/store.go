@@ -117,6 +117,8 @@ type Reader interface {
 	// Archive is the file of recorded throws with that hash; ArchiveOf that of a sequence.
 	Archive(hash [32]byte) (Archive, error)
 	ArchiveOf(sequence string) (Archive, error)
+	// Lease is ErrNotFound before it was taken for the first time.
+	Lease(name string) (Lease, error)
 }
 
 // Tx reads its own writes.
@@ -159,6 +161,14 @@ type Tx interface {
 	SetCosigned(size int64, note string) error
 	// AddArchive: hash and sequence are unique.
 	AddArchive(Archive) error
+	// TakeLease gives a lease to holder for d from now, or lets him keep it for
+	// d from now; d 0 gives it up. While another holder's lasts it is ErrConflict.
+	TakeLease(name, holder string, d time.Duration) (Lease, error)
+	// Fence fails with ErrConflict unless the lease has that epoch, and keeps
+	// others from taking it until the end of this Update. Whoever has slept
+	// through the end of his lease learns so here, whatever his clock says; a lease
+	// that has run out but that nobody else has taken is still his.
+	Fence(name string, epoch int64) error
 }
 
 // Tenant is a platform.
@@ -309,4 +319,14 @@ type Archive struct {
 	Hash     [32]byte
 	Sequence string
 	Sealed   []byte
+}
+
+// Lease is the right of one instance of the service to do something that
+// several must not do at the same time. It is measured by the clock of the
+// database, so the clocks of the instances do not matter.
+type Lease struct {
+	Name   string
+	Holder string
+	Epoch  int64         // one more for each new holder
+	Left   time.Duration // when it was read; 0 or less: anybody may take it
 }

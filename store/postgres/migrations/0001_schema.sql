@@ -155,3 +155,10 @@ CREATE TABLE archives (
 	sequence text COLLATE "C" NOT NULL UNIQUE,
 	sealed   bytea NOT NULL
 );
+
+CREATE TABLE leases (
+	name   text COLLATE "C" PRIMARY KEY,
+	holder text COLLATE "C" NOT NULL,
+	epoch  bigint NOT NULL,
+	until  bigint NOT NULL -- milliseconds since 1970 by the clock of the server
+) WITH (fillfactor = 10);
