@@ -13,6 +13,12 @@ import (
 // finishes a match that is decided. A refereed game must have the end line in its record, and
 // brings no lines here; a dice-only game brings all its lines.
 func (h *House) CloseGame(ctx context.Context, p Principal, match string, number int, lines []string, since int64) (CloseAnswer, error) {
+	return again(ctx, h, func(ctx context.Context) (CloseAnswer, error) {
+		return h.closeGameOnce(ctx, p, match, number, lines, since)
+	})
+}
+
+func (h *House) closeGameOnce(ctx context.Context, p Principal, match string, number int, lines []string, since int64) (CloseAnswer, error) {
 	t, g, err := h.ending(ctx, p, match, number)
 	if err != nil {
 		return CloseAnswer{}, err
@@ -159,6 +165,12 @@ func (t *table) reveal(tx store.Tx, g *game, index int64) ([]commitment.Revealed
 // secrets are published as in a close, so that what the dice would have been
 // can be counted (PROTOCOL.md §10).
 func (h *House) AbortGame(ctx context.Context, p Principal, match string, number int, reason string, since int64) (AbortAnswer, error) {
+	return again(ctx, h, func(ctx context.Context) (AbortAnswer, error) {
+		return h.abortGameOnce(ctx, p, match, number, reason, since)
+	})
+}
+
+func (h *House) abortGameOnce(ctx context.Context, p Principal, match string, number int, reason string, since int64) (AbortAnswer, error) {
 	if !isToken(reason) {
 		return AbortAnswer{}, refuse(Malformed, "reason %q is not 1 to 64 of A-Z a-z 0-9 . _ -", reason)
 	}

@@ -241,7 +241,7 @@ func (h *House) Seal(ctx context.Context, p Principal, mode string, number uint6
 		if err != nil {
 			return SealAnswer{}, err
 		}
-		err = h.store.Update(ctx, func(tx store.Tx) error {
+		err = h.update(ctx, func(tx store.Tx) error {
 			pool, err := tx.Pool(p.Tenant, mode)
 			if err != nil {
 				return fmt.Errorf("read pool: %w", err)
@@ -274,7 +274,7 @@ func (h *House) Retire(ctx context.Context, p Principal, sequence, reason string
 		return RetireAnswer{}, refuse(Malformed, "reason %q is not 1 to 64 of A-Z a-z 0-9 . _ -", reason)
 	}
 	var index int64
-	err := h.store.Update(ctx, func(tx store.Tx) error {
+	err := h.update(ctx, func(tx store.Tx) error {
 		row, err := tx.Sequence(sequence)
 		if errors.Is(err, store.ErrNotFound) || err == nil && row.Tenant != p.Tenant {
 			return refuse(NotFound, "no sequence %s", sequence)
