@@ -3,7 +3,7 @@ LISTEN ?= 127.0.0.1:8080
 DATA ?= ./fairdice-data
 OAPI := $(GO) tool -modfile=../tools/go.mod oapi-codegen -config oapi-codegen.yaml ../openapi.yaml
 
-.PHONY: run build test check generate bench fuzz crash demo
+.PHONY: run build test check generate bench fuzz crash calibrate demo
 
 ## run: start the service on $(LISTEN) with its data in $(DATA)
 run: build
@@ -55,6 +55,11 @@ fuzz:
 ## crash: kill the service a hundred times at random moments and look at what is left
 crash:
 	FAIRDICE_KILLS=100 $(GO) test ./cmd/fairdice -run TestKilled -count 1 -v -timeout 20m
+
+## calibrate: 2,000 archives of honest dice alarm as often as the statistics claim, and 2,000 games audit clean
+calibrate:
+	FAIRDICE_CALIBRATE=2000 $(GO) test ./audit/stats -run 'TestCalibration|TestPower' -count 1 -v -timeout 60m
+	FAIRDICE_AUDIT_GAMES=2000 $(GO) test ./audit/archive -count 1 -v -timeout 20m
 
 ## demo: a whole match through the real API, into ./demo
 demo: build

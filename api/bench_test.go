@@ -67,6 +67,12 @@ func (b *bench) pass(d time.Duration) {
 
 func newBench(t testing.TB, change ...func(*api.Config)) *bench {
 	t.Helper()
+	return newBenchOf(t, func(*bench, *house.Config) {}, change...)
+}
+
+// newBenchOf changes the house too, which is not made yet.
+func newBenchOf(t testing.TB, furnish func(*bench, *house.Config), change ...func(*api.Config)) *bench {
+	t.Helper()
 	ctx := t.Context()
 	b := &bench{t: t, now: time.Date(2026, 11, 29, 21, 52, 6, 0, time.UTC)}
 	dir := t.TempDir()
@@ -89,11 +95,13 @@ func newBench(t testing.TB, change ...func(*api.Config)) *bench {
 	b.store, err = sqlite.Open(filepath.Join(dir, "test.db"), sqlite.Options{})
 	must(t, err)
 	quiet := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
-	b.house, err = house.New(ctx, house.Config{
+	furnished := house.Config{
 		Store: b.store, Origin: origin, Log: logSigner, LogVerifier: verifier, LogKey: logKey,
 		Receipts: receipts, ReceiptKey: receiptKey, Master: master, HeadFile: filepath.Join(dir, "head"),
 		Now: b.clock, Logger: quiet, Rolls: commitment.Lengths{6, 12, 12}, Pool: house.PoolMarks{Low: 0, Full: 40},
-	})
+	}
+	furnish(b, &furnished)
+	b.house, err = house.New(ctx, furnished)
 	must(t, err)
 	b.logKey = logKey
 	must(t, b.house.AddTenant(ctx, tenant))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"fairdice/audit"
 	"fairdice/client"
 	"fairdice/commitment"
 	"fairdice/translog"
@@ -64,11 +65,14 @@ func TestExamplesAreGenuine(t *testing.T) {
 	}
 	var r client.Roll
 	must(t, json.Unmarshal(examples["drawRoll"], &r))
-	prove("drawRoll", r.Checkpoint, r.Open, r.Assign, r.Deal)
+	prove("drawRoll", r.Checkpoint, r.Commit, r.Open, r.Assign, r.Deal)
 	s, err := commitment.Parse([]byte(r.Open.Text))
 	must(t, err)
 	if _, err := commitment.OpenReceipt(r.Receipt, s.(commitment.Open).ReceiptKey); err != nil {
 		t.Errorf("drawRoll: %v", err)
+	}
+	if report := audit.VerifyRoll(examples["drawRoll"], audit.Trust{Key: version.Key}); report.Verdict != audit.Verified {
+		t.Errorf("drawRoll: %s %v", report.Verdict, report.Failed())
 	}
 	if proved < 10 {
 		t.Errorf("only %d statements in all examples", proved)

@@ -121,7 +121,7 @@ func (g *game) checkRollOrder(f *findings) {
 		s, ok := g.segment(due.segment)
 		if ok && due.index == s.commit.S.Rolls[r.Stream] {
 			*due = element{due.segment + 1, r.Stream, 0}
-			s, ok = g.segment(due.segment)
+			_, ok = g.segment(due.segment)
 		}
 		if !ok {
 			f.skip(id, g.number, fmt.Sprintf("segment %d was not committed, assigned and dealt", due.segment))

@@ -21,14 +21,16 @@ type Sentence struct {
 // keys of notes and of what C20 has a verdict say are those words with hyphens
 // for spaces.
 var english = map[string]string{
-	"sentence.malformed":     "The file is not a bundle: {0}.",
-	"sentence.no-open":       "The bundle lacks the statement that opened the match; it proves nothing about a game.",
-	"sentence.failed":        "This bundle does not prove what it claims: {0} failed.",
-	"sentence.dice-proved":   "The dice themselves are proved.",
-	"sentence.incomplete":    "Nothing failed, but evidence is missing, so nothing final can be said yet.",
-	"sentence.once-complete": "What it proves once everything is there:",
-	"sentence.unpinned":      "Self-consistent only: no log key or policy was given, and the key inside a bundle proves nothing. Whoever made the file could have made all of it.",
-	"sentence.overdue":       "Sequence {0} is overdue: its game was not ended within 72 hours, or it was not assigned within 90 days. That is no fault of the dice, but every audit shows it.",
+	"sentence.malformed":      "The file is not a bundle: {0}.",
+	"sentence.malformed-roll": "The file is not a roll: {0}.",
+	"sentence.roll":           "This roll, {0}, opens the root that was published before the first roll of its segment. That the root follows from the committed secret, and the level of the proof, are in the match's bundle once the game has ended.",
+	"sentence.no-open":        "The bundle lacks the statement that opened the match; it proves nothing about a game.",
+	"sentence.failed":         "This bundle does not prove what it claims: {0} failed.",
+	"sentence.dice-proved":    "The dice themselves are proved.",
+	"sentence.incomplete":     "Nothing failed, but evidence is missing, so nothing final can be said yet.",
+	"sentence.once-complete":  "What it proves once everything is there:",
+	"sentence.unpinned":       "Self-consistent only: no log key or policy was given, and the key inside a bundle proves nothing. Whoever made the file could have made all of it.",
+	"sentence.overdue":        "Sequence {0} is overdue: its game was not ended within 72 hours, or it was not assigned within 90 days. That is no fault of the dice, but every audit shows it.",
 
 	"sentence.level.L0": "The dice were not changed after the house had committed to them. The house could have chosen them, and knew them.",
 	"sentence.level.L1": "Nobody could choose the dice, the house included. The house knew them from the moment the beacon's round came out.",

@@ -12,12 +12,83 @@ import (
 type TextStyle struct {
 	Color bool
 	Board func(replay.State) string
+	Words Words // of another language; nil: English
+}
+
+// Words is a language: texts by the stable keys of checks, verdicts, notes and
+// sentences. What names bytes, indexes or lines of a file stays in English in
+// every language. [fairdice/internal/messages.Catalogue] is one.
+type Words interface {
+	Text(key string, args ...any) string
+	Count(key string, n int64, args ...any) string
+	Say(key string, args ...string) string
+	Has(key string) bool
+}
+
+// Title is the verdict with its level in a language; nil words are English.
+func (r Report) Title(w Words) string {
+	title, note := strings.ToUpper(string(r.Verdict)), r.LevelNote
+	if w != nil {
+		title = w.Text("verdict." + string(r.Verdict))
+		if note != "" {
+			note = w.Text("note." + hyphened(note))
+		}
+	}
+	if r.Level != "" {
+		title += "  " + r.Level
+		if note != "" {
+			title += ", " + note
+		}
+	}
+	return title
+}
+
+// In is the sentence in a language; nil words are English.
+func (s Sentence) In(w Words) string {
+	if w == nil {
+		return s.Text
+	}
+	return w.Say(s.Key, s.Args...)
+}
+
+// In is what the answer to a check means in a language; nil words are English,
+// in which the detail says it.
+func (c Check) In(w Words) string {
+	if w == nil {
+		return c.Detail
+	}
+	text := w.Text("check." + string(c.ID) + "." + string(c.Status))
+	if c.Status != Pass && c.Detail != "" {
+		text += " (" + c.Detail + ")"
+	}
+	return text
+}
+
+// In is the rule broken in a language; nil words are English.
+func (f Fault) In(w Words) string {
+	if w == nil || !w.Has("code."+f.Code) {
+		return f.Message
+	}
+	return w.Text("code." + f.Code)
+}
+
+// In is one line about the game in a language; nil words are English.
+func (g GameSummary) In(w Words) string {
+	if w == nil {
+		return fmt.Sprintf("game %d: %s, %s", g.Game, g.Result, plural(g.Rolls, "roll"))
+	}
+	result := g.Result
+	switch result {
+	case "aborted", "in progress":
+		result = w.Text("result." + hyphened(result))
+	}
+	return fmt.Sprintf("%s %d: %s, %s", w.Text("term.game"), g.Game, result, w.Count("unit.roll", int64(g.Rolls)))
 }
 
 // Text prints the report for people: one line per check, faults with their
 // alternatives, then the verdict in plain sentences.
 func (r Report) Text(style TextStyle) string {
-	p := &printer{color: style.Color}
+	p := &printer{color: style.Color, words: style.Words}
 	for _, d := range descriptions {
 		p.check(d.id, r.Checks)
 		if r.Verdict == Malformed {
@@ -29,19 +100,12 @@ func (r Report) Text(style TextStyle) string {
 	}
 	p.line("")
 	for _, g := range r.Games {
-		p.line("game %d: %s, %s", g.Game, g.Result, plural(g.Rolls, "roll"))
-	}
-	title := strings.ToUpper(string(r.Verdict))
-	if r.Level != "" {
-		title += "  " + r.Level
-		if r.LevelNote != "" {
-			title += ", " + r.LevelNote
-		}
+		p.line("%s", g.In(style.Words))
 	}
 	color := map[Verdict]string{Verified: green, Failed: red, Incomplete: yellow, Malformed: red}[r.Verdict]
-	p.line("%s", p.paint(color, title))
+	p.line("%s", p.paint(color, r.Title(style.Words)))
 	for _, s := range r.Sentences {
-		p.line("%s", s.Text)
+		p.line("%s", s.In(style.Words))
 	}
 	return p.String()
 }
@@ -56,6 +120,7 @@ const (
 type printer struct {
 	strings.Builder
 	color bool
+	words Words
 }
 
 func (p *printer) line(format string, args ...any) {
@@ -78,6 +143,10 @@ const mostListed = 3
 func (p *printer) check(id ID, all []Check) {
 	var fails, open []Check
 	passed := ""
+	meaning := func(c Check) string { return where(c) }
+	if p.words != nil {
+		meaning = func(c Check) string { return p.words.Text("check." + string(c.ID) + "." + string(c.Status)) }
+	}
 	for _, c := range all {
 		switch {
 		case c.ID != id:
@@ -85,12 +154,27 @@ func (p *printer) check(id ID, all []Check) {
 			fails = append(fails, c)
 		case c.Status == Pass:
 			passed = c.Detail
+			if p.words != nil {
+				passed = meaning(c)
+			}
 		default:
 			open = append(open, c)
 		}
 	}
 	name := fmt.Sprintf("%-19s", id)
 	switch {
+	case p.words != nil && len(fails) > 0:
+		p.line("%s  %s %s", p.paint(red, "FAIL"), name, meaning(fails[0]))
+		for _, c := range fails[:min(mostListed, len(fails))] {
+			p.line("      %s", where(c))
+		}
+		if more := len(fails) - mostListed; more > 0 {
+			p.line("      + %d", more)
+		}
+	case p.words != nil && passed == "":
+		p.line("%s  %s %s", p.paint(yellow, " -  "), name, meaning(open[0]))
+	case p.words != nil && len(open) > 0:
+		p.line("%s  %s %s %s", p.paint(yellow, "part"), name, passed, meaning(open[0]))
 	case len(fails) == 1:
 		p.line("%s  %s %s", p.paint(red, "FAIL"), name, where(fails[0]))
 	case len(fails) > 1:
@@ -138,13 +222,19 @@ func reasons(open []Check, prefix string) string {
 // fault prints a record line that the rules refuse.
 func (p *printer) fault(f Fault, board func(replay.State) string) {
 	p.line("")
-	p.line("game %d, record line %d: %s", f.Game, f.Line, p.paint(red, f.Text))
-	p.line("  rule broken: %s (%s)", f.Message, f.Check)
+	label := func(english, key string) string {
+		if p.words == nil {
+			return english
+		}
+		return p.words.Text("report." + key)
+	}
+	p.line("%s %d, %s %d: %s", label("game", "game"), f.Game, label("record line", "line"), f.Line, p.paint(red, f.Text))
+	p.line("  %s: %s (%s)", label("rule broken", "broken"), f.In(p.words), f.Check)
 	if f.Due != "" {
-		p.line("  due here: %s", f.Due)
+		p.line("  %s: %s", label("due here", "due"), f.Due)
 	}
 	if len(f.Alternatives) > 0 {
-		p.line("  legal here: %s", strings.Join(f.Alternatives, " | "))
+		p.line("  %s: %s", label("legal here", "legal"), strings.Join(f.Alternatives, " | "))
 	}
 	if board == nil {
 		return

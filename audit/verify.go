@@ -2,6 +2,8 @@ package audit
 
 import (
 	"math"
+	"slices"
+	"sync"
 	"time"
 
 	"fairdice/commitment"
@@ -31,12 +33,16 @@ func (t Trust) pinned() bool {
 // BuiltInRules returns the rules versions this verifier implements: for each
 // version the hashes of all variants.
 func BuiltInRules() map[string][]Hash {
-	var hashes []Hash
+	return map[string][]Hash{rules.Version: slices.Clone(builtIn())}
+}
+
+// builtIn are the hashes of all variants, which are rather long texts.
+var builtIn = sync.OnceValue(func() (hashes []Hash) {
 	for _, v := range rules.Variants() {
 		hashes = append(hashes, v.Hash())
 	}
-	return map[string][]Hash{rules.Version: hashes}
-}
+	return hashes
+})
 
 // Verify carries out every check of PROTOCOL.md §9 on a bundle. It never
 // fails itself: whatever is wrong with the bytes is in the report. An error in

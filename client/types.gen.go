@@ -795,7 +795,7 @@ type Roll struct {
 	Checkpoint string    `json:"checkpoint"`
 
 	// Commit Of the sequence; its lengths say where in the dealt tree a roll stands.
-	Commit Statement `json:"commit,omitempty,omitzero"`
+	Commit Statement `json:"commit"`
 	Deal   Statement `json:"deal"`
 
 	// Dice As thrown; of an opening draw A's die, then B's.

@@ -30,9 +30,9 @@ func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
 // UnmarshalText is ParseHash.
 func (h *Hash) UnmarshalText(text []byte) error {
-	v, err := ParseHash(string(text))
-	if err != nil {
-		return err
+	var v Hash
+	if err := decodeHex(v[:], text); err != nil {
+		return fmt.Errorf("parse hash: %w", err)
 	}
 	*h = v
 	return nil
@@ -40,7 +40,7 @@ func (h *Hash) UnmarshalText(text []byte) error {
 
 // decodeHex fills dst from 2·len(dst) lower-case hex digits. Package hex accepts upper case as well, which would give
 // one value two spellings and so one statement two leaf hashes.
-func decodeHex(dst []byte, s string) error {
+func decodeHex[T string | []byte](dst []byte, s T) error {
 	if len(s) != 2*len(dst) {
 		return fmt.Errorf("want %d hex digits, got %d characters", 2*len(dst), len(s))
 	}

@@ -40,6 +40,26 @@ func (o Opening) Verify(root Hash, n Lengths) error {
 	return nil
 }
 
+// Somewhere reports whether the roll opens the root as some leaf, whichever:
+// all that can be said while the lengths of the streams are not known. It tries
+// both sides at every step of the path, 2^17 hashes at most.
+func (o Opening) Somewhere(root Hash) bool {
+	if len(o.Path) > maxPath {
+		return false
+	}
+	var climb func(hash Hash, path []Hash) bool
+	climb = func(hash Hash, path []Hash) bool {
+		if len(path) == 0 {
+			return hash == root
+		}
+		return climb(nodeHash(&hash, &path[0]), path[1:]) || climb(nodeHash(&path[0], &hash), path[1:])
+	}
+	return climb(leafHash(&o.Key, o.Dice), o.Path)
+}
+
+// maxPath is the length of a path in a tree of MaxRolls leaves.
+const maxPath = 16
+
 // LiveDice returns the dice of a live throw from its roll key and the links both players released for it
 // (PROTOCOL.md §6).
 func LiveDice(key, linkA, linkB Hash) Dice {

@@ -92,6 +92,10 @@ func (x *extractor) rebuild(ctx context.Context, b *audit.Bundle) error {
 	commits := map[string]commitment.Commit{}
 	secrets := map[string]commitment.Secret{}
 	var deals []commitment.Deal
+	have := map[int]bool{}
+	for _, g := range b.Games {
+		have[g.Game] = true
+	}
 	for _, text := range texts {
 		st, err := commitment.Parse(text)
 		if err != nil {
@@ -108,6 +112,10 @@ func (x *extractor) rebuild(ctx context.Context, b *audit.Bundle) error {
 				return fmt.Errorf("read throws: %w: %s", err, ThrowsName(*s.Archive))
 			}
 			b.Archives = append(b.Archives, string(data))
+		case commitment.Assign:
+			if !have[s.Game] {
+				return fmt.Errorf("game %d is not in the archive; if it is still in progress, its match has no whole bundle yet", s.Game)
+			}
 		case commitment.Deal:
 			deals = append(deals, s)
 		case commitment.Close:

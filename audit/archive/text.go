@@ -176,11 +176,28 @@ func (r *Result) textCounts(line func(string, ...any)) {
 	}
 	if len(r.Counts) > 0 {
 		line("")
-		line("%-16s %-9s %-14s %8s %8s %8s %8s  %s", "tenant", "mode", "variant", "closed", "aborted", "running", "faulty", "levels")
-		for _, c := range r.Counts {
-			line("%-16s %-9s %-14s %8d %8d %8d %8d  %s", c.Tenant, c.Mode, c.Variant, c.Closed, c.Aborted, c.Running, c.Faulty, levels(c.Levels))
+		line("%-16s %-9s %8s %8s %8s %8s  %s", "tenant", "mode", "closed", "aborted", "running", "faulty", "levels")
+		for _, c := range pooled(r.Counts) {
+			line("%-16s %-9s %8d %8d %8d %8d  %s", c.Tenant, c.Mode, c.Closed, c.Aborted, c.Running, c.Faulty, levels(c.Levels))
 		}
 	}
+}
+
+// pooled adds up the variants of each tenant and mode, which JSON and page keep
+// apart. The counts are sorted.
+func pooled(counts []GameCount) []GameCount {
+	var out []GameCount
+	for _, c := range counts {
+		if n := len(out); n == 0 || out[n-1].Tenant != c.Tenant || out[n-1].Mode != c.Mode {
+			out = append(out, GameCount{Tenant: c.Tenant, Mode: c.Mode, Levels: map[string]int64{}})
+		}
+		sum := &out[len(out)-1]
+		sum.Closed, sum.Aborted, sum.Running, sum.Faulty = sum.Closed+c.Closed, sum.Aborted+c.Aborted, sum.Running+c.Running, sum.Faulty+c.Faulty
+		for level, n := range c.Levels {
+			sum.Levels[level] += n
+		}
+	}
+	return out
 }
 
 // levels prints how many games have which level.
@@ -200,13 +217,20 @@ func levels(m map[string]int64) string {
 func (r *Result) textStats(line func(string, ...any)) {
 	line("")
 	line("statistics: %s; report level %g, alarm level %g, both after Holm's correction", plural(int64(len(r.Stats.Tests)), "test"), r.Stats.ReportLevel, r.Stats.AlarmLevel)
-	group := stats.Group{}
+	group, left := stats.Group{}, int64(0)
 	for i, t := range r.Stats.Tests {
+		if t.Tenant != "" && t.Verdict != stats.Alarm && t.Verdict != stats.Reported {
+			left++ // JSON and page have them
+			continue
+		}
 		if i == 0 || t.Group != group {
 			group = t.Group
 			line("  %s", group)
 		}
 		line("    %-8s %-24s p %-9.2g Holm %-9.2g %s, %d %s; %s; found would be: %s", t.Verdict, t.Name, t.P, t.Holm, t.Statistic, t.N, t.Unit, t.Effect, t.Detectable)
+	}
+	if left > 0 {
+		line("  %s of single tenants and receipt keys, none out of the ordinary, not listed here", plural(left, "test"))
 	}
 	for _, s := range r.Stats.NotTested {
 		line("  not tested: %s", s)

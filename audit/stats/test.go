@@ -90,18 +90,14 @@ func (r Report) Alarms(v Verdict) []Test {
 
 // Report carries out all tests.
 func (t *Table) Report() Report {
-	b := &bench{Report: Report{ReportLevel: ReportLevel, AlarmLevel: AlarmLevel, Tests: []Test{}, Charts: []Chart{}, NotTested: []string{}, Left: t.Left}}
-	small := 0
-	for _, row := range t.sorted() {
-		before := len(b.Tests)
+	b := &bench{small: map[Group]bool{}, Report: Report{ReportLevel: ReportLevel, AlarmLevel: AlarmLevel, Tests: []Test{}, Charts: []Chart{}, NotTested: []string{}, Left: t.Left}}
+	rows := t.sorted()
+	for _, row := range rows {
 		b.group = row.Group
 		b.examine(&row.Tally)
-		if row.Group.Key != "" && len(b.Tests) == before {
-			small++
-		}
 	}
-	if small > 0 {
-		b.NotTested = append(b.NotTested, fmt.Sprintf("%d receipt keys have too few games for a test of their own; they are pooled in their tenant's and mode's", small))
+	if n := len(b.small); n > 0 {
+		b.NotTested = append(b.NotTested, fmt.Sprintf("of %d groups (modes, tenants in them, receipt keys) %d have too few games for some or all tests of their own; their games count in the group above", len(rows), n))
 	}
 	b.holm()
 	return b.Report
@@ -111,6 +107,7 @@ func (t *Table) Report() Report {
 type bench struct {
 	Report
 	group Group
+	small map[Group]bool // tenants and keys with too few games for some test
 }
 
 func (b *bench) examine(t *Tally) {
@@ -139,10 +136,14 @@ func (b *bench) add(t Test, detect func(alarm float64) string) {
 	b.Tests = append(b.Tests, t)
 }
 
+// skip says that a test is left out for want of games. Of tenants and keys,
+// which may be many, it is only counted.
 func (b *bench) skip(name string, have, want int64, unit string) {
-	if b.group.Key == "" {
-		b.NotTested = append(b.NotTested, fmt.Sprintf("%s of %s: %d %s, %d are needed", name, b.group, have, unit, want))
+	if b.group.Tenant != "" {
+		b.small[b.group] = true
+		return
 	}
+	b.NotTested = append(b.NotTested, fmt.Sprintf("%s of %s: the sample is %d %s, the least is %d", name, b.group, have, unit, want))
 }
 
 // String names a group.

@@ -82,20 +82,34 @@ func (p *Player) Spent() (links, of int) { return len(p.state.Released), p.chain
 // before the first: evidence to keep.
 func (p *Player) Checkpoint() string { return p.state.Checkpoint }
 
-// Join binds the chain to a match for good. Joining again with the same terms
-// changes nothing; another match needs another chain, because an anchor used
-// twice tells the house what the player will do.
+// Join binds the chain to a match for good; another match needs another chain,
+// because an anchor used twice tells the house what the player will do. Joining
+// again may say what was left open, and never changes what was said.
 func (p *Player) Join(t Terms) error {
-	switch {
-	case t.Match == "":
+	if t.Match == "" {
 		return fmt.Errorf("join match: the terms name no match")
-	case p.state.Terms == t:
-		return nil
-	case p.state.Terms.Match != "":
-		return fmt.Errorf("join match %s: this chain belongs to match %s on its own terms; make a new one", t.Match, p.state.Terms.Match)
 	}
 	next := p.state
-	next.Terms = t
+	for _, c := range []struct {
+		name   string
+		joined *string
+		given  string
+	}{
+		{"match", &next.Terms.Match, t.Match}, {"own token", &next.Terms.Token, t.Token}, {"opponent", &next.Terms.Opponent, t.Opponent},
+		{"tenant", &next.Terms.Tenant, t.Tenant}, {"variant", &next.Terms.Variant, t.Variant}, {"rules hash", &next.Terms.Rules, t.Rules},
+		{"mode", &next.Terms.Mode, t.Mode}, {"profile", &next.Terms.Profile, t.Profile}, {"options", &next.Terms.Options, t.Options},
+	} {
+		switch {
+		case c.given == "" || c.given == *c.joined:
+		case *c.joined == "":
+			*c.joined = c.given
+		default:
+			return fmt.Errorf("join match: the chain has joined with %s %q, not %q; make a new one for another match", c.name, *c.joined, c.given)
+		}
+	}
+	if next.Terms == p.state.Terms {
+		return nil
+	}
 	if err := next.save(p.file); err != nil {
 		return err
 	}

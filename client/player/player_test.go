@@ -151,11 +151,16 @@ func assign(game, segment int, number uint64, sequence string) commitment.Assign
 
 func newPlayer(t *testing.T, vkey string) (*player.Player, string) {
 	t.Helper()
+	return newPlayerOn(t, vkey, player.Terms{Match: match, Token: "ada", Opponent: "ben", Tenant: "club", Variant: "short", Mode: "random", Profile: "refereed",
+		Options: options, Rules: commitment.Sum([]byte("rules")).String()})
+}
+
+func newPlayerOn(t *testing.T, vkey string, terms player.Terms) (*player.Player, string) {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "ada.json")
 	p, err := player.New(file, vkey, 8, rand.Reader)
 	must(t, err)
-	must(t, p.Join(player.Terms{Match: match, Token: "ada", Opponent: "ben", Tenant: "club", Variant: "short", Mode: "random", Profile: "refereed",
-		Options: options, Rules: commitment.Sum([]byte("rules")).String()}))
+	must(t, p.Join(terms))
 	return p, file
 }
 

@@ -21,6 +21,7 @@ var archiveTemplate = template.Must(template.New("archive").Funcs(template.FuncM
 	"upper":   func(v audit.Verdict) string { return strings.ToUpper(string(v)) },
 	"pairs":   pairChart,
 	"tests":   testChart,
+	"shown":   shownTests,
 	"months":  monthChart,
 	"charts":  modeCharts,
 	"percent": percent,

@@ -88,6 +88,7 @@ func (t *trustFlags) trust(cmd *cobra.Command) (audit.Trust, error) {
 
 func bundleCommand() *cobra.Command {
 	var trust trustFlags
+	var speech speech
 	var asJSON bool
 	var html string
 	cmd := &cobra.Command{
@@ -101,6 +102,9 @@ self-consistent, and the exit status is 2.`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := trust.trust(cmd)
+			if err == nil {
+				err = speech.choose(cmd)
+			}
 			if err != nil {
 				return err
 			}
@@ -109,14 +113,15 @@ self-consistent, and the exit status is 2.`,
 				return err
 			}
 			if html != "" {
-				if err := writeHTML(html, report); err != nil {
+				if err := writeHTML(html, report, speech); err != nil {
 					return err
 				}
 			}
-			return printReport(cmd, args[0], report, asJSON)
+			return printReport(cmd, args[0], report, asJSON, speech)
 		},
 	}
 	trust.register(cmd)
+	speech.register(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	cmd.Flags().StringVar(&html, "html", "", "also write the report as a self-contained page to `FILE`")
 	return cmd
@@ -157,7 +162,7 @@ func verifyFile(path string, t audit.Trust) (audit.Report, error) {
 }
 
 // printReport prints the report and turns its verdict into the exit status.
-func printReport(cmd *cobra.Command, path string, r audit.Report, asJSON bool) error {
+func printReport(cmd *cobra.Command, path string, r audit.Report, asJSON bool, s speech) error {
 	out := cmd.OutOrStdout()
 	var err error
 	if asJSON {
@@ -165,7 +170,7 @@ func printReport(cmd *cobra.Command, path string, r audit.Report, asJSON bool) e
 		enc.SetEscapeHTML(false)
 		err = enc.Encode(r)
 	} else {
-		_, err = io.WriteString(out, r.Text(audit.TextStyle{Color: colored(out), Board: drawState}))
+		_, err = io.WriteString(out, r.Text(audit.TextStyle{Color: colored(out), Board: drawState, Words: s.words}))
 	}
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)

@@ -39,7 +39,7 @@ func (d *drawing) picture(title string) template.HTML {
 // pairChart shows how far each pair is from its expected frequency, with the
 // band in which independent rolls lie 99.9 % of the time.
 func pairChart(c stats.Chart) template.HTML {
-	const left, bar, middle = 48, 16, 110
+	const left, bar, middle = 60, 16, 110
 	d := &drawing{width: left + 36*bar + 8, height: 240}
 	band, most := 0.0, 0.0
 	off := make([]float64, len(c.Seen))
@@ -67,13 +67,33 @@ func pairChart(c stats.Chart) template.HTML {
 	return d.picture("pair frequencies against what was expected, " + c.Group.String())
 }
 
+// mostTests bounds how many tests a page lists. A service with hundreds of
+// tenants and keys has more; what they share is in their mode's tests.
+const mostTests = 400
+
+// shownTests are the tests a page lists: all, or if they are too many those of
+// whole modes and those that say something.
+func shownTests(r stats.Report) []stats.Test {
+	if len(r.Tests) <= mostTests {
+		return r.Tests
+	}
+	return notable(r)
+}
+
+func notable(r stats.Report) []stats.Test {
+	return slices.DeleteFunc(slices.Clone(r.Tests), func(t stats.Test) bool {
+		return t.Tenant != "" && t.Verdict != stats.Alarm && t.Verdict != stats.Reported
+	})
+}
+
 // testChart shows the corrected p-values on a scale of powers of ten.
 func testChart(r stats.Report) template.HTML {
 	const left, right, row = 250, 560, 18
-	d := &drawing{width: right + 60, height: float64(row*len(r.Tests) + 40)}
+	tests := notable(r)
+	d := &drawing{width: right + 60, height: float64(row*len(tests) + 40)}
 	power := func(p float64) float64 { return -math.Log10(max(p, 1e-300)) }
 	most := power(r.AlarmLevel) * 1.3
-	for _, t := range r.Tests {
+	for _, t := range tests {
 		most = max(most, min(power(t.Holm), 40))
 	}
 	at := func(p float64) float64 { return left + (right-left)*min(power(p), most)/most }
@@ -84,7 +104,7 @@ func testChart(r stats.Report) template.HTML {
 		d.line(at(level.p), 16, at(level.p), d.height-8, "level")
 		d.text(at(level.p), 12, "middle", fmt.Sprintf("%s %g", level.name, level.p))
 	}
-	for i, t := range r.Tests {
+	for i, t := range tests {
 		y := float64(34 + i*row)
 		name := t.Mode + ", " + t.Name
 		if t.Tenant != "" {
@@ -98,7 +118,7 @@ func testChart(r stats.Report) template.HTML {
 		d.put(`<circle cx="%.1f" cy="%.1f" r="4" class="%s"><title>%s</title></circle>`, at(t.Holm), y, t.Verdict,
 			html.EscapeString(fmt.Sprintf("%s, %s: p %.2g, corrected %.2g", t.Group, t.Name, t.P, t.Holm)))
 	}
-	return d.picture("p-values of all tests after Holm's correction; further right is less likely")
+	return d.picture("p-values of the tests after Holm's correction; further right is less likely")
 }
 
 // levelClasses are the levels in the order of their stacks.

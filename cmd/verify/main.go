@@ -10,6 +10,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -45,7 +46,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.Execute()
+	err := root.ExecuteContext(context.Background())
 	if err == nil {
 		return 0
 	}
@@ -74,7 +75,8 @@ Exit status: 0 verified, 1 a check failed, 2 evidence is incomplete,
 			return errors.New("no command given: try verify --help")
 		},
 	}
-	root.AddCommand(bundleCommand(), recordCommand(), playsCommand(), logCommand(), archiveCommand(), luckCommand())
+	root.AddCommand(bundleCommand(), rollCommand(), anchorCommand(), recordCommand(), playsCommand(),
+		logCommand(), archiveCommand(), luckCommand())
 	return root
 }
 

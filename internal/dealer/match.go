@@ -158,9 +158,8 @@ func (m *Match) draw(tb *table, stream commitment.Stream) commitment.Dice {
 	return r.Dice
 }
 
-// Play deals and plays one game, and closes or aborts it.
-func (m *Match) Play() {
-	h := m.house
+// begin sets the table of the next game and deals its first segment.
+func (m *Match) begin() (*table, replay.Setting) {
 	setting := m.Series.Next()
 	setting.Game = len(m.Games) + 1
 	tb := &table{game: setting.Game, header: replay.Header{
@@ -168,6 +167,19 @@ func (m *Match) Play() {
 	}}
 	m.TamperHeader(&tb.header)
 	m.deal(tb)
+	return tb, setting
+}
+
+// Begin deals a game and leaves it in progress.
+func (m *Match) Begin() {
+	tb, _ := m.begin()
+	m.Games = append(m.Games, Game{Number: tb.game, Running: true})
+}
+
+// Play deals and plays one game, and closes or aborts it.
+func (m *Match) Play() {
+	h := m.house
+	tb, setting := m.begin()
 	throws, drop := m.Drop(tb.segments[0].Dealt)
 	st, err := replay.Start(setting)
 	h.must(err)

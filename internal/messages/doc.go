@@ -20,6 +20,7 @@
 //	mode.ID  mode.ID.about  profile.NAME                RULES.md §8, PROTOCOL.md §5
 //	check.ID.pass  check.ID.fail  check.ID.unchecked  status.STATUS              PROTOCOL.md §9
 //	verdict.VERDICT  sentence.…  says.…  claim.…        the report of package audit; see [Key] for words with spaces
+//	report.NAME                                         the labels of a report
 //	level.LEVEL  level.LEVEL.about  note.NOTE           PROTOCOL.md §4
 //	result.NAME  term.NAME  board.NAME  unit.NAME       words of the game
 //

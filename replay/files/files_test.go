@@ -2,6 +2,7 @@ package files_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,4 +137,40 @@ func FuzzCheck(f *testing.F) {
 			t.Errorf("%s with findings %+v", r.Verdict, r.Findings)
 		}
 	})
+}
+
+func TestFurtherFindings(t *testing.T) {
+	for name, c := range map[string]struct {
+		text  string
+		lines []int
+	}{
+		"record": {header + strings.NewReplacer("13/7 8/3", "13/7 8/2", "resign B 1\nend A 1", "resign B 1\nend A 2").Replace(events), []int{12, 14}},
+		"mat": {strings.NewReplacer("8/4 6/4", "8/4 6/3", "Wins 1", "Wins 4").Replace(mat) +
+			" Game 2\n Ann : 0                        Bob : 0\n  1) 31: 8/5 6/5                   42: 8/4 6/3\n  2) 31: 8/5 6/5                   Doubles => 2\n  3) Drops\n      Wins 1 points\n", []int{4, 5, 8, 11}},
+		"score": {strings.Replace(mat, "8/4 6/4", "8/4 6/3", 1) + " Game 2\n Ann : 0                        Bob : 0\n", []int{4, 6}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := files.Check(name, strings.NewReader(c.text), files.Options{})
+			var lines []int
+			for _, f := range r.Findings {
+				lines = append(lines, f.Line)
+			}
+			if !slices.Equal(lines, c.lines) {
+				t.Errorf("findings in lines %v, want %v: %+v\n%s", lines, c.lines, r.Findings, c.text)
+			}
+			if len(r.Unchecked) < 2 {
+				t.Errorf("what was not checked: %+v", r.Unchecked)
+			}
+		})
+	}
+}
+
+func TestUnknownFormats(t *testing.T) {
+	for start, want := range map[string]string{"PK\x03\x04x": "zip", "\x1f\x8b\x08": "gzip", "\xff\xfeG\x00": "UTF-16", "\x7fELF\x00": "binary", strings.Repeat("x", 257) + "ustar\x00": "tar",
+		"RGMH\x00": "eXtreme Gammon", "hello": "neither"} {
+		r := files.Check("x", strings.NewReader(start), files.Options{})
+		if r.Verdict != files.Malformed || !strings.Contains(r.Findings[0].Message, want) {
+			t.Errorf("%q: %s %+v", start, r.Verdict, r.Findings)
+		}
+	}
 }

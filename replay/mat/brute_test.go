@@ -86,8 +86,8 @@ func (g *bruteGame) row(number int, line string, from int) {
 		case e.what == "Wins" || e.what == "Losses" || e.what == "Concedes":
 			e.what = "end"
 		}
-		if e.what != "end" && len(g.cells) > 0 {
-			g.cells[len(g.cells)-1].last = false
+		for k := len(g.cells) - 1; k >= 0 && e.what != "end" && g.cells[k].last; k-- {
+			g.cells[k].last = false
 		}
 		if e.what != "end" || len(g.cells) == 0 || g.cells[len(g.cells)-1].what != "end" {
 			g.cells = append(g.cells, e)
@@ -95,8 +95,9 @@ func (g *bruteGame) row(number int, line string, from int) {
 	}
 }
 
-// fault returns the line of the first cell that no legal game can have, or 0.
-func (b *brute) fault(game bruteGame) int {
+// fault returns the line of the first cell that no legal game can have, or 0. From line starred on, the stars of the rows must say exactly
+// what was hit.
+func (b *brute) fault(game bruteGame, starred int) int {
 	positions := map[rules.Position]bool{b.short.Start(): true}
 	var first, turn bool // columns: whose first throw it was, whose turn it is
 	begun, offered, over := false, false, false
@@ -138,7 +139,7 @@ func (b *brute) fault(game bruteGame) int {
 			next := map[rules.Position]bool{}
 			done := false
 			for at := range positions {
-				b.plays(at, mover, e, next)
+				b.plays(at, mover, e, next, e.line >= starred)
 			}
 			for at := range next {
 				done = done || at.Off(mover) == 15
@@ -153,7 +154,7 @@ func (b *brute) fault(game bruteGame) int {
 }
 
 // plays adds the legal ends that a cell can mean.
-func (b *brute) plays(at rules.Position, mover rules.Color, e bruteEvent, next map[rules.Position]bool) {
+func (b *brute) plays(at rules.Position, mover rules.Color, e bruteEvent, next map[rules.Position]bool, starred bool) {
 	s := rules.StageOf(mover, rules.Own, rules.Dice{A: e.dice[0], B: e.dice[1]})
 	s.Roll = 7
 	plays := b.gen.Plays(b.short, at, s)
@@ -168,7 +169,7 @@ func (b *brute) plays(at rules.Position, mover rules.Color, e bruteEvent, next m
 	for _, end := range plays.Ends {
 		legal[end] = plays.K > 0
 	}
-	var journeys [][2]int
+	var journeys []journey
 	for _, h := range hops {
 		from, _ := strconv.Atoi(h[1])
 		if h[1] == "bar" {
@@ -178,14 +179,18 @@ func (b *brute) plays(at rules.Position, mover rules.Color, e bruteEvent, next m
 		if h[3] != "" {
 			count, _ = strconv.Atoi(h[3])
 		}
-		for range count {
+		for n := range count {
 			last := from
-			for _, stop := range strings.Split(strings.ReplaceAll(h[2], "*", ""), "/")[1:] {
-				to, _ := strconv.Atoi(stop)
+			for _, stop := range strings.Split(h[2], "/")[1:] {
+				to, _ := strconv.Atoi(strings.TrimSuffix(stop, "*"))
 				if to >= last {
 					return
 				}
-				journeys = append(journeys, [2]int{last, to})
+				j := journey{from: last, to: to, stars: 2}
+				if starred && n == 0 {
+					j.stars = strings.Count(stop, "*")
+				}
+				journeys = append(journeys, j)
 				last = to
 			}
 		}
@@ -199,8 +204,11 @@ func (b *brute) plays(at rules.Position, mover rules.Color, e bruteEvent, next m
 	}
 }
 
+// journey is one checker's way with the hits it must make: 0 none, 1 one or more, 2 any.
+type journey struct{ from, to, stars int }
+
 // walk makes the journeys step by step, in every order and with every die, and adds the ends that are legal.
-func (b *brute) walk(s rules.Setup, mover rules.Color, journeys [][2]int, dice []int, legal, next map[rules.Position]bool) {
+func (b *brute) walk(s rules.Setup, mover rules.Color, journeys []journey, dice []int, legal, next map[rules.Position]bool) {
 	if len(journeys) == 0 {
 		if end, err := b.short.Position(s); err == nil && legal[end] {
 			next[end] = true
@@ -209,21 +217,31 @@ func (b *brute) walk(s rules.Setup, mover rules.Color, journeys [][2]int, dice [
 	}
 	for i, j := range journeys {
 		for k, die := range dice {
-			to := max(0, j[0]-die)
-			if to < j[1] {
+			to := max(0, j.from-die)
+			if to < j.to {
 				continue
 			}
 			moved := s
-			if !stepTo(&moved, mover, j[0], to) {
+			if !stepTo(&moved, mover, j.from, to) {
 				continue
 			}
-			rest := append([][2]int{}, journeys[:i]...)
-			if to > j[1] {
-				rest = append(rest, [2]int{to, j[1]})
+			left := journey{from: to, to: j.to, stars: j.stars}
+			if moved.Bar[mover.Other()] > s.Bar[mover.Other()] {
+				if j.stars == 0 {
+					continue
+				}
+				left.stars = 2
+			}
+			if to == j.to && left.stars == 1 {
+				continue // a star, and nothing was hit
+			}
+			rest := append([]journey{}, journeys[:i]...)
+			if to > j.to {
+				rest = append(rest, left)
 			}
 			rest = append(rest, journeys[i+1:]...)
-			left := append(append([]int{}, dice[:k]...), dice[k+1:]...)
-			b.walk(moved, mover, rest, left, legal, next)
+			others := append(append([]int{}, dice[:k]...), dice[k+1:]...)
+			b.walk(moved, mover, rest, others, legal, next)
 		}
 	}
 }

@@ -185,6 +185,8 @@ func FuzzCheck(f *testing.F) {
 	f.Add([]byte(match("5", "  1) 31: 8/5 6/5                   42: 8/4 6/4", "  2)  Doubles => 2                   Takes")))
 	f.Add([]byte(match("0", "  1) 62: 24/18 13/11                31: 8/4*", "  2) 00:                             Wins 2 points")))
 	f.Add([]byte("; [Variation \"NackGammon\"]\n Game 1\n : 1 : 2\n 1) 61: 13/7 8/7 54: bar/20*(2) ????\n Losses 2 point\n"))
+	f.Add([]byte("; [Variant \"gyulbar\"]\n; [Options \"raise=auto stake=unborne series=single crawford=off\"]\n; [Opening \"33 61\"]\n; [Ending \"timeout A\"]\n 0 point match\n" +
+		" Game 1\n A : 0      B : 0\n  1) 66: 1/7 1/7             06: 13/19\n      Draw\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		report, err := mat.Check(bytes.NewReader(text), mat.Options{})
 		if err != nil {
@@ -205,4 +207,49 @@ func asLine(err error) (int, bool) {
 		return 0, false
 	}
 	return at.Line, true
+}
+
+func TestTags(t *testing.T) {
+	long := func(tags, rows string) string { return tags + " 0 point match\n Game 1\n A : 0        B : 0\n" + rows }
+	const first = "  1) 63: 1/7 1/4                   64: 13/19 19/23\n"
+	for _, c := range []struct {
+		name, text string
+		line       int // of an error or a finding, 0: none
+		variant    string
+	}{
+		{"nardi", long("; [Variant \"long-classic\"]\n", "  1) 63: 1/7 7/10                  64: 13/19 19/23\n"), 0, "long-classic"},
+		{"nardi, both from the head", long("; [Variant \"long-classic\"]\n", first), 5, "long-classic"},
+		{"nardi as a sum", long("; [Variant \"long-classic\"]\n", "  1) 63: 1/10                      64: 13/23\n"), 0, "long-classic"},
+		{"nardi, backwards", long("; [Variant \"long-classic\"]\n", "  1) 63: 7/1 1/4\n"), 5, "long-classic"},
+		{"plakoto with a pin", long("; [variant \"plakoto\"]\n", "  1) 63: 24/18 24/21               61: 24/18 18/17\n  2) 21: 18/16 24/23               52: 17/12 24/22\n"), 0, "plakoto"},
+		{"progression", long("; [Variant \"crazy-gyulbar\"]\n", "  1) 66: 1/7 1/7\n"), 0, "crazy-gyulbar"},
+		{"handed over", long("; [Variant \"gyulbar\"]\n", "  1) 66: 1/7 1/7                   06: 13/19\n  2)                               31: 19/22 22/23\n"), 0, "gyulbar"},
+		{"handed steps left out", long("; [Variant \"gyulbar\"]\n", "  1) 66: 1/7 1/7                   31: 13/16 16/17\n"), 5, "gyulbar"},
+		{"handed steps that are not due", long("; [Variant \"gyulbar\"]\n", "  1) 63: 1/7 7/10                  03: 13/16\n"), 5, "gyulbar"},
+		{"gnubg's hypergammon", "; [Variation \"HyperGammon (3)\"]\n" + match("5", "  1) 21: 24/22 23/22                31: 24/21 22/21"), 0, "hyper"},
+		{"one checker hypergammon", "; [Variation \"HyperGammon (1)\"]\n" + match("5"), 1, ""},
+		{"options", long("; [Options \"raise=none stake=win series=single crawford=off\"]\n", "  1) 31: 8/5 6/5                    42: 8/4 6/4\n  2)  Doubles => 2\n"), 6, "short"},
+		{"options of another length", long("; [Options \"raise=cube stake=win series=points:5 crawford=off\"]\n", first), 4, ""},
+		{"options that do not go together", long("; [Variant \"tavla\"]\n; [Options \"raise=cube stake=win series=single crawford=off\"]\n", first), 5, ""},
+		{"no options", long("; [Options \"x\"]\n", first), 1, ""},
+		{"opening draws", long("; [Opening \"33 31\"]\n", "  1) 31: 8/5 6/5\n"), 0, "short"},
+		{"opening draws of another roll", long("; [Opening \"33 42\"]\n", "  1) 31: 8/5 6/5\n"), 5, "short"},
+		{"no opening draws", long("; [Opening \"3\"]\n", "  1) 31: 8/5 6/5\n"), 1, ""},
+		{"no ending", long("; [Ending \"drop A\"]\n", "  1) 31: 8/5 6/5\n"), 1, ""},
+		{"ending against the result", long("; [Ending \"timeout A\"]\n", "  1) 31: 8/5 6/5\n      Wins 1 point\n"), 6, "short"},
+		{"an automatic double", long("", "  1) 31: 8/5 6/5                    42: 8/4 6/4\n  2)  Doubles => 4                 Drops\n      Wins 2 points\n"), 0, "short"},
+		{"two automatic doubles", long("", "  1) 31: 8/5 6/5                    42: 8/4 6/4\n  2)  Doubles => 8                 Drops\n"), 5, "short"},
+		{"no automatic double", long("", "  1) 31: 8/5 6/5                    42: 8/4 6/4\n  2)  Doubles => 2                 Drops\n      Wins 2 points\n"), 6, "short"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			report, err := mat.Check(strings.NewReader(c.text), mat.Options{})
+			line, _ := asLine(err)
+			if len(report.Findings) > 0 {
+				line = report.Findings[0].Line
+			}
+			if line != c.line || report.Variant.ID != c.variant {
+				t.Errorf("%s, line %d, want %s, %d: %v %+v in\n%s", report.Variant.ID, line, c.variant, c.line, err, report.Findings, c.text)
+			}
+		})
+	}
 }

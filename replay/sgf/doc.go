@@ -1,5 +1,5 @@
-// Package sgf reads backgammon matches in the Smart Game Format (FF[4], GM[6]) as GNU Backgammon writes them, and checks every row
-// of them.
+// Package sgf reads and writes backgammon matches in the Smart Game Format (FF[4], GM[6]) as GNU Backgammon and gibbon write them, and
+// checks every row of them.
 //
 //	report, err := sgf.Check(file, sgf.Options{})
 //

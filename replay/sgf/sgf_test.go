@@ -42,6 +42,8 @@ func TestRealFilesRaiseNoFalseAlarm(t *testing.T) {
 
 const root = "(;FF[4]GM[6]MI[length:3][game:0][ws:0][bs:0]PW[x\\]y]PB[z]RU[Crawford]"
 
+const session = "(;FF[4]GM[6]MI[length:0][game:0][ws:0][bs:0]RU[Jacoby]"
+
 func TestFaultsAreNamed(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
@@ -55,6 +57,16 @@ func TestFaultsAreNamed(t *testing.T) {
 		{"short play", root + "\n;W[31he])", 2, "rules.forced"},
 		{"wrong result", root + "RE[W+2]\n;W[31hefe]\n;B[62agln];W[double];B[drop])", 1, "result"},
 		{"take without double", root + "\n;W[31hefe]\n;B[take])", 3, "cube"},
+		{"resigned as gibbon writes it", root + "RE[W+2Resign]\n;W[31hefe]\n;B[resign:2]\n;W[accept])", 0, ""},
+		{"resigned by the winner", root + "RE[W+1Resign]\n;W[31hefe]\n;B[62agln]\n;W[resign:1]\n;B[accept])", 1, "result"},
+		{"resignation refused", root + "RE[W+1]\n;W[31hefe]\n;B[resign:1]\n;W[reject]\n;B[62agln];W[double];B[drop])", 0, ""},
+		{"nothing to accept", root + "\n;W[31hefe]\n;B[accept])", 3, "format"},
+		{"moved after resigning", root + "\n;W[31hefe]\n;B[resign:1]\n;W[accept]\n;B[62agln])", 5, "result"},
+		{"thrown and given up", root + "RE[W+1R]\n;W[31hefe]\n;PL[B]DI[62])", 0, ""},
+		{"an automatic double", session + "CV[2]RE[W+2]\n;W[31hefe]\n;B[62agln];W[double];B[drop])", 0, ""},
+		{"an automatic double forgotten", session + "CV[2]RE[W+1]\n;W[31hefe]\n;B[62agln];W[double];B[drop])", 1, "result"},
+		{"no automatic double", session + "RE[W+2]\n;W[31hefe]\n;B[62agln];W[double];B[drop])", 1, "result"},
+		{"beaver and raccoon", session + "RE[W+8]\n;W[31hefe]\n;B[62agln];W[double];B[double];W[double];B[take])", 0, ""},
 		{"arranged", root + "\n;AE[a]AW[b])", 2, "format"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -98,4 +110,19 @@ func FuzzCheck(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestWhatTheFileSays(t *testing.T) {
+	text := strings.Replace(root, "GM[6]", "GM[6]AP[gibbon:0.2]", 1) + "\n;W[31hefe]A[0][analysis]C[comment]\n;B[42lpln]A[0])"
+	report, err := sgf.Check(strings.NewReader(text), sgf.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.App != "gibbon:0.2" || report.Players != [2]string{"x]y", "z"} || len(report.Ignored) != 2 || report.Ignored[0].Line != 2 {
+		t.Errorf("%q %q %+v", report.App, report.Players, report.Ignored)
+	}
+	report, err = sgf.Check(strings.NewReader(session+"CV[4]RE[W+4]\n;W[31hefe])"), sgf.Options{})
+	if err != nil || len(report.Findings) > 0 || len(report.Unchecked) != 1 {
+		t.Errorf("a cube that begins at 4: %v %+v", err, report)
+	}
 }

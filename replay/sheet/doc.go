@@ -1,4 +1,4 @@
-// Package sheet checks matches of the short family that other programs have written down: .mat and .sgf files name the dice, the
+// Package sheet checks matches that other programs have written down: .mat and .sgf files name the dice, the
 // plays, the cube and the results, but not how the opening was drawn, not every landing of a checker and not every hit.
 //
 // A [Sheet] is fed row by row by the reader of a format. It turns rows into events and folds [replay.State.Apply] over them, so
@@ -12,6 +12,9 @@
 //	s.Drop(14, replay.A)
 //	s.Result(15, replay.B, 1)
 //	report := s.Close()
+//
+// After a row that cannot stand, the rest of its game is judged by [replay.Outline]: turns, cube and result, never what follows from the
+// first fault.
 //
 // Tolerated without a finding, because real programs do it: missing, merged or superfluous hit stars, steps in any order, dice
 // without a play before a resignation, points capped at the end of a match. What was tolerated and may matter is a note.

@@ -32,6 +32,23 @@ type Play struct {
 	Unknown bool // the row says that it does not know what was played
 }
 
+// words says what a row was for those who watch; nothing if nobody does.
+func (s *Sheet) words(what string, seat replay.Seat, dice rules.Dice, p Play) string {
+	if s.opt.Observe == nil {
+		return ""
+	}
+	what += " " + seat.String()
+	for _, d := range []uint8{dice.A, dice.B} {
+		if d > 0 {
+			what += " " + itoa(int64(d))
+		}
+	}
+	for _, h := range p.Hops {
+		what += " " + replay.Hop{From: h.From, To: h.To, Star: h.Star == Hit}.String()
+	}
+	return what
+}
+
 // maxReadings bounds how many readings of a game are followed at a time. Each row with a choice doubles them at most, and the
 // next rows settle nearly all: the opponent's checker is on the bar or it is not.
 const maxReadings = 32

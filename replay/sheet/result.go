@@ -156,9 +156,9 @@ func (s *Sheet) fit(st replay.State) (*replay.Finding, int64) {
 			return wrong("result-winner", r.Seat.String()+" has won the game ("+r.Why.String()+")")
 		case s.fits(r.Points):
 			return nil, s.result.Points
-		case s.opt.Length == 0 && s.opt.Agreed == nil && !st.Doubled() && s.result.Points == 1:
-			s.Note(s.result.line, "1 point fits the Jacoby rule; without it the game was worth %d", r.Points)
-			return nil, 1
+		case s.opt.Length == 0 && s.opt.Agreed == nil && !st.Doubled() && r.Why == replay.WhyFinished && s.result.Points == st.Cube().Value:
+			s.Note(s.result.line, "%d points fit the Jacoby rule; without it the game was worth %d", s.result.Points, r.Points)
+			return nil, s.result.Points
 		default:
 			return wrong("result-points", "the game was worth "+itoa(r.Points)+", not "+itoa(s.result.Points))
 		}

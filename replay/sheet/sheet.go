@@ -84,12 +84,12 @@ const (
 	failed            // a row was refused: the position is not known any more
 )
 
-// Playable returns why matches of a variant are not written in such files, or nil for the variants with a bar.
+// Playable returns why matches of a variant are not written in SGF files, or nil for the variants with a bar.
 func Playable(v rules.Variant) error {
 	if v.Rules.HasBar() {
 		return nil
 	}
-	return fmt.Errorf("%s is not a game of such files: they hold games with a bar", v.ID)
+	return fmt.Errorf("%s is not a game of SGF files: they hold games with a bar", v.ID)
 }
 
 // New returns a sheet without rows.
@@ -141,7 +141,7 @@ func (s *Sheet) Play(line int, seat replay.Seat, dice rules.Dice, p Play) {
 		}
 		s.read(line, reading{state: st, penalty: r.penalty, trail: s.trace(r.trail, draws...)}, seat, p)
 	}
-	if s.settle(line, "play"); s.state == failed {
+	if s.settle(line, s.words("play", seat, dice, p)); s.state == failed {
 		s.skip(roll, move)
 	}
 }
@@ -194,7 +194,7 @@ func (s *Sheet) Stage(line int, seat replay.Seat, value uint8, p Play) {
 		p.Unable = true
 		s.read(line, r, seat, p)
 	}
-	if s.settle(line, "stage"); s.state == failed {
+	if s.settle(line, s.words("stage", seat, rules.Dice{A: value}, p)); s.state == failed {
 		s.skip(move)
 	}
 }
@@ -252,7 +252,7 @@ func (s *Sheet) cube(line int, event func(replay.State) (replay.Event, int64), p
 		s.doubled = s.doubled || r.automatic() && value != 0 && !r.state.Cube().Owned
 		s.add(reading{state: next, penalty: r.penalty, trail: s.trace(r.trail, e)})
 	}
-	if s.settle(line, what); s.state == failed {
+	if s.settle(line, what+" "+plain.Seat.String()); s.state == failed {
 		s.skip(plain)
 	}
 }
