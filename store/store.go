@@ -117,6 +117,12 @@ type Reader interface {
 	// Archive is the file of recorded throws with that hash; ArchiveOf that of a sequence.
 	Archive(hash [32]byte) (Archive, error)
 	ArchiveOf(sequence string) (Archive, error)
+	// Matches are all matches whose id comes after that one, by id, at most limit.
+	Matches(after string, limit int) ([]Match, error)
+	// Spent are the spent values after that one, in order, at most limit.
+	Spent(after [32]byte, limit int) ([][32]byte, error)
+	// Counts is how much there is of everything but leases.
+	Counts() (Counts, error)
 	// Lease is ErrNotFound before it was taken for the first time.
 	Lease(name string) (Lease, error)
 }
@@ -319,6 +325,14 @@ type Archive struct {
 	Hash     [32]byte
 	Sequence string
 	Sealed   []byte
+}
+
+// Counts is how many rows of each kind a database has.
+type Counts struct {
+	Tenants, APIKeys, Sequences, Archives int64
+	Matches, Games, Segments              int64
+	Rolls, Events, Spent                  int64
+	Entries, Hashes, Checkpoints          int64
 }
 
 // Lease is the right of one instance of the service to do something that
