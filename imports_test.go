@@ -56,6 +56,7 @@ var graph = map[string][]string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "github.com/klauspost/compress/", "github.com/vbauerster/mpb/", "gonum.org/v1/gonum/stat/"},
 
 	"store/postgres/pgtest": {"github.com/jackc/pgx/"},
+	"store/transfer":        {"store", "translog"},
 }
 
 // listed is what the go command says of a package.

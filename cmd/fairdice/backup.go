@@ -26,10 +26,13 @@ was restored from an old backup from signing a second history.`,
 			if err != nil {
 				return err
 			}
+			if err := cfg.ownFile("back up database"); err != nil {
+				return err
+			}
 			return sqlite.Backup(cfg.database(), args[0])
 		},
 	}
-	s.flags(c, "data")
+	s.flags(c, "data", "database")
 	return c
 }
 
@@ -47,10 +50,13 @@ signed next would contradict what people hold.`,
 			if err != nil {
 				return err
 			}
+			if err := cfg.ownFile("restore database"); err != nil {
+				return err
+			}
 			return restore(cfg, args[0])
 		},
 	}
-	s.flags(c, "data", "master-key")
+	s.flags(c, "data", "database", "master-key")
 	return c
 }
 

@@ -14,11 +14,9 @@ import (
 	"fairdice/api"
 	"fairdice/house"
 	"fairdice/store"
-	"fairdice/store/sqlite"
 	"fairdice/translog/server"
 )
 
-func (c config) database() string   { return filepath.Join(c.data, "fairdice.db") }
 func (c config) logKey() string     { return filepath.Join(c.data, "log.key") }
 func (c config) receiptKey() string { return filepath.Join(c.data, "receipts.key") }
 func (c config) headFile() string   { return filepath.Join(c.data, "head") }
@@ -54,7 +52,7 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 	if err != nil {
 		return nil, err
 	}
-	db, err := sqlite.Open(c.database(), sqlite.Options{})
+	db, err := openDatabase(ctx, c.database())
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +61,7 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 		Log: k.log.signer, LogVerifier: k.log.verifier, LogKey: k.log.public,
 		Receipts: k.receipt().signer, ReceiptKey: k.receipt().public, OldReceipts: k.oldReceipts(),
 		Master: k.master, HeadFile: c.headFile(), Logger: log,
+		Shared: isShared(c.database()),
 		Pool:   house.PoolMarks{Low: c.sealed / 4, Full: c.sealed},
 		Beacon: rounds, Witnesses: witnesses, Policy: trusted, Now: c.now,
 	})
