@@ -22,6 +22,7 @@ import (
 	"fairdice/client/player"
 	"fairdice/commitment"
 	"fairdice/internal/selfplay"
+	"fairdice/store/postgres/pgtest"
 	"fairdice/translog"
 )
 
@@ -38,8 +39,18 @@ func TestKilled(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("FAIRDICE_KILLS")); err == nil {
 		kills = n
 	}
+	t.Run("SQLite", func(t *testing.T) { testKilled(t, kills) })
+	t.Run("PostgreSQL", func(t *testing.T) {
+		if kills == defaultKills {
+			kills = 3 // each start waits for the end of the lease of the one before
+		}
+		testKilled(t, kills, "--database", pgtest.Start(t).Database(t))
+	})
+}
+
+func testKilled(t *testing.T, kills int, more ...string) {
 	dir, listen := t.TempDir(), freeAddress(t)
-	p := startProcess(t, dir, listen)
+	p := startProcess(t, dir, listen, more...)
 	key := p.apiKey
 	verifier, err := commitment.ParseVerifier(p.logKey)
 	if err != nil {
@@ -56,7 +67,7 @@ func TestKilled(t *testing.T) {
 			t.Fatal("the service survived a SIGKILL")
 		}
 		rows := load.wait()
-		p = startProcess(t, dir, listen)
+		p = startProcess(t, dir, listen, more...)
 		if p.apiKey != "" {
 			t.Error("a start after a crash made a new tenant")
 		}
