@@ -53,6 +53,13 @@ func (c *conn) close() {
 	c.pg.Close(ctx) // what it reports is that the server did not listen
 }
 
+// alive asks the server.
+func (c *conn) alive() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), ConnectPatience)
+	defer cancel()
+	return c.pg.Ping(ctx) == nil
+}
+
 // script runs SQL, of several statements too, that is not worth keeping prepared.
 func (c *conn) script(sql string) error {
 	_, err := c.pg.Exec(context.Background(), sql).ReadAll()

@@ -141,8 +141,8 @@ func (s *session) open(scan func(*row), calls ...call) (pgconn.CommandTag, error
 const idleTrusted = time.Second
 
 func (s *session) start(scan func(*row), calls ...call) (tag pgconn.CommandTag, err error) {
-	if s.conn != nil && time.Since(s.conn.used) > idleTrusted && s.conn.pg.CheckConn() != nil {
-		s.drop() // what the server said when it left has been read
+	if s.conn != nil && time.Since(s.conn.used) > idleTrusted && !s.conn.alive() {
+		s.drop()
 	}
 	if s.conn == nil {
 		if s.conn, err = connect(s.ctx, s.db.config); err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 func scanLease(r *row) store.Lease {
-	left := time.UnixMilli(r.int64(3)).Sub(time.Now())
+	left := time.Until(time.UnixMilli(r.int64(3)))
 	return store.Lease{Name: r.text(0), Holder: r.text(1), Epoch: r.int64(2), Left: left}
 }
 
