@@ -114,7 +114,7 @@ func (b *bench) start() {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.config.Store = st
+	b.config.Store = repeating{st}
 	b.House, err = house.New(context.Background(), b.config)
 	if err != nil {
 		st.Close()
@@ -129,6 +129,25 @@ func (b *bench) stop() {
 	b.House.Close()
 	b.config.Store.Close()
 	b.House = nil
+}
+
+// repeating is a store that has to run every update a second time, as a
+// database with other writers may (package store).
+type repeating struct{ store.Store }
+
+var errRepeat = errors.New("run again")
+
+func (r repeating) Update(ctx context.Context, fn func(store.Tx) error) error {
+	err := r.Store.Update(ctx, func(tx store.Tx) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return errRepeat
+	})
+	if !errors.Is(err, errRepeat) {
+		return err
+	}
+	return r.Store.Update(ctx, fn)
 }
 
 // restart reads everything from the database again.

@@ -231,8 +231,8 @@ func TestStatements(t *testing.T) {
 		want string
 	}{
 		{"nothing", func(store.Tx) error { return nil }, ""},
-		{"add", func(tx store.Tx) error { return tx.AddGame(g) }, "BEGIN WITH COMMIT"},
-		{"draw", func(tx store.Tx) error { return draw(tx, &g) }, "BEGIN WITH WITH WITH COMMIT"},
+		{"add", func(tx store.Tx) error { return tx.AddGame(g) }, "BEGIN INSERT COMMIT"},
+		{"draw", func(tx store.Tx) error { return draw(tx, &g) }, "BEGIN WITH INSERT WITH COMMIT"},
 		{"append", func(tx store.Tx) error {
 			head, err := tx.LockLog()
 			if err != nil {
@@ -245,7 +245,7 @@ func TestStatements(t *testing.T) {
 				return fmt.Errorf("a game was added twice: %w", err)
 			}
 			return nil
-		}, "BEGIN WITH BEGIN INSERT COMMIT"},
+		}, "BEGIN INSERT BEGIN INSERT COMMIT"},
 	} {
 		if got := messages(test.fn); got != test.want {
 			t.Errorf("%s: sent %q, want %q", test.name, got, test.want)

@@ -33,9 +33,13 @@ func list[T any](r *reader, scan func(*row) T, query string, args ...any) ([]T, 
 	return vs, err
 }
 
-// add runs an INSERT of one row. A row that is there already is skipped
-// rather than reported by the server, which would end the transaction.
+// add runs an INSERT of one row. Unless it waits in the queue, a row that is
+// there already is skipped rather than reported by the server, which would end
+// the transaction.
 func (t *tx) add(query string, args ...any) error {
+	if !t.eager {
+		return t.put(query, args...)
+	}
 	added, err := t.write(query+" ON CONFLICT DO NOTHING", args...)
 	if err == nil && !added {
 		err = store.ErrExists
