@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -30,9 +31,15 @@ func (s *server) body(next http.Handler) http.Handler {
 		}
 		data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 		if err != nil {
-			if large := new(http.MaxBytesError); errors.As(err, &large) {
+			switch large := new(http.MaxBytesError); {
+			case errors.As(err, &large):
 				err = refuse(tooLarge, "the body is larger than %d bytes", MaxBody)
-			} else {
+			case errors.Is(err, os.ErrDeadlineExceeded):
+				w.Header().Set("Connection", "close") // the rest may still come
+				err = &house.Error{
+					Code: requestTimeout, Message: fmt.Sprintf("the body stopped after %d bytes; nothing was done, send it again", len(data)), RetryAfter: busyAgain,
+				}
+			default:
 				err = refuse(house.Malformed, "the body breaks off after %d bytes", len(data))
 			}
 			s.problem(w, r, err)
@@ -49,6 +56,16 @@ func (s *server) body(next http.Handler) http.Handler {
 		}
 		if err := wellFormed(data); err != nil {
 			s.problem(w, r, err)
+			return
+		}
+		if !shapeOf(r).body {
+			// Clients that send {} with every PUT mean nothing by it.
+			if v := jsontext.Value(bytes.Clone(data)); v.Compact() != nil || string(v) != "{}" {
+				s.problem(w, r, refuse(house.Malformed, "this request has no body"))
+				return
+			}
+			r.Body = http.NoBody
+			next.ServeHTTP(w, r)
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(data))

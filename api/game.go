@@ -101,6 +101,11 @@ func (s *server) GetRecord(ctx context.Context, r GetRecordRequestObject) (GetRe
 	if token == "" {
 		token = r.Params.View
 	}
+	// Asked first: a match that ends in between is still kept out of caches.
+	m, err := s.house.Match(ctx, r.Match)
+	if err != nil {
+		return nil, err
+	}
 	v, err := s.house.Record(ctx, who(ctx), token, r.Match, r.Game)
 	if err != nil {
 		return nil, err
@@ -109,5 +114,15 @@ func (s *server) GetRecord(ctx context.Context, r GetRecordRequestObject) (GetRe
 	if receipts == nil {
 		receipts = []string{}
 	}
-	return GetRecord200JSONResponse{Record: v.Record, Receipts: receipts}, nil
+	caching := immutable
+	switch {
+	case MatchState(m.State) == MatchStateOpen:
+		caching = "no-store"
+	case token != "":
+		caching = "private" // its address may hold the token
+	}
+	return GetRecord200JSONResponse{
+		Body:    Record{Record: v.Record, Receipts: receipts},
+		Headers: GetRecord200ResponseHeaders{CacheControl: caching},
+	}, nil
 }

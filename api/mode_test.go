@@ -15,6 +15,7 @@ import (
 	"fairdice/client"
 	"fairdice/client/player"
 	"fairdice/commitment"
+	"fairdice/house"
 	"fairdice/internal/selfplay"
 	"fairdice/replay"
 	"fairdice/rules"
@@ -65,7 +66,7 @@ func (b *bench) verified(id, level string, trust audit.Trust) audit.Report {
 // In mode live two clients that know nothing of each other release a link for
 // every throw, the seat on roll first; nothing is drawn before.
 func TestLive(t *testing.T) {
-	b := newBench(t)
+	b := newBenchOf(t, func(_ *bench, c *house.Config) { c.Rolls = commitment.Lengths{6, 4, 4} })
 	ctx := t.Context()
 	must(t, b.house.TopUp(ctx, tenant, "live", 20))
 	id, seats := b.openAs(client.ModeLive, client.OpenRequestProfileRefereed)
@@ -88,7 +89,7 @@ func TestLive(t *testing.T) {
 	throws := 0
 	for line := 1; !st.Over(); line++ {
 		e, ok := moves.Next(st)
-		if throws >= 30 && st.Due().Kind == replay.DueRoll { // one segment and a bit have been seen
+		if throws >= 12 && st.Due().Kind == replay.DueRoll { // one segment and a bit have been seen
 			e, ok = replay.Event{Kind: replay.Resign, Seat: st.OnTurn(), Points: 1}, true
 		}
 		if ok {

@@ -17,6 +17,7 @@ import (
 // Codes of refusals that HTTP itself gives rise to, beside those of the house.
 const (
 	methodNotAllowed house.Code = "method-not-allowed"
+	requestTimeout   house.Code = "request-timeout"
 	tooLarge         house.Code = "too-large"
 	unsupportedMedia house.Code = "unsupported-media-type"
 	rateLimited      house.Code = "rate-limited"
@@ -45,6 +46,7 @@ var problems = map[house.Code]struct {
 	house.PoolEmpty:    {http.StatusServiceUnavailable, "No sealed sequence is left"},
 	house.Unavailable:  {http.StatusServiceUnavailable, "The service cannot answer now"},
 	methodNotAllowed:   {http.StatusMethodNotAllowed, "The method is not allowed here"},
+	requestTimeout:     {http.StatusRequestTimeout, "The request did not arrive in time"},
 	tooLarge:           {http.StatusRequestEntityTooLarge, "The request is too large"},
 	unsupportedMedia:   {http.StatusUnsupportedMediaType, "The body must be application/json"},
 	rateLimited:        {http.StatusTooManyRequests, "Too many requests"},
@@ -79,6 +81,10 @@ func (s *server) refusal(ctx context.Context, err error) *house.Error {
 // problem writes err as RFC 9457.
 func (s *server) problem(w http.ResponseWriter, r *http.Request, err error) {
 	e := s.refusal(r.Context(), err)
+	if e.Code == house.Forbidden && who(r.Context()).Tenant == "" {
+		// Who showed no key is not told that his key lacks something (RFC 9110 §15.5.2).
+		e = &house.Error{Code: house.Unauthorized, Message: e.Message}
+	}
 	kind := problems[e.Code]
 	p := Problem{
 		Type: ProblemType("urn:fairdice:problem:" + e.Code), Title: kind.title, Status: kind.status,

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 
 	"fairdice/commitment"
 	"fairdice/house"
@@ -56,6 +57,10 @@ func (s *server) GetHealth(context.Context, GetHealthRequestObject) (GetHealthRe
 func (s *server) GetReadiness(ctx context.Context, _ GetReadinessRequestObject) (GetReadinessResponseObject, error) {
 	if err := s.ready(ctx); err != nil {
 		s.log.WarnContext(ctx, "not ready", "error", err)
+		var e *house.Error
+		if errors.As(err, &e) && e.Code == house.Unavailable {
+			return nil, e // the house has words for it: the disk is full, say
+		}
 		return nil, refuse(house.Unavailable, "the database cannot be read now")
 	}
 	return GetReadiness200JSONResponse{Status: HealthStatusOk}, nil

@@ -7,11 +7,11 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 	"github.com/go-chi/cors"
 	"github.com/go-chi/httprate"
 	"github.com/google/uuid"
@@ -92,12 +92,12 @@ func New(c Config) (http.Handler, error) {
 
 func (s *server) routes(log http.Handler) chi.Router {
 	r := chi.NewRouter()
-	r.Use(s.guard)
+	r.Use(s.guard, middleware.GetHead)
 	// Public reads and links may come from any page; an API key may not: a
 	// browser that sends Authorization across origins is refused.
 	r.Use(cors.Handler(cors.Options{
 		AllowedOrigins: []string{"*"},
-		AllowedMethods: []string{http.MethodGet, http.MethodPut},
+		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPut},
 		AllowedHeaders: []string{"Content-Type", "If-None-Match", "X-View-Token"},
 		ExposedHeaders: []string{"ETag", "Retry-After", requestIDHeader},
 		MaxAge:         3600,
@@ -110,6 +110,9 @@ func (s *server) routes(log http.Handler) chi.Router {
 		for _, m := range []string{http.MethodGet, http.MethodPut} {
 			if r.Match(chi.NewRouteContext(), m, req.URL.Path) {
 				allowed = append(allowed, m)
+				if m == http.MethodGet {
+					allowed = append(allowed, http.MethodHead)
+				}
 			}
 		}
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
@@ -118,7 +121,7 @@ func (s *server) routes(log http.Handler) chi.Router {
 	r.Get("/checkpoint", log.ServeHTTP)
 	r.Get("/tile/*", log.ServeHTTP)
 	r.Group(func(r chi.Router) {
-		r.Use(s.deadline, s.authenticate, s.since, s.body)
+		r.Use(s.deadline, s.authenticate, s.query, s.body)
 		HandlerWithOptions(limited{s.strict(), s.links, s.proxy}, ChiServerOptions{
 			BaseRouter: r,
 			ErrorHandlerFunc: func(w http.ResponseWriter, r *http.Request, err error) {
@@ -180,21 +183,6 @@ func (s *server) deadline(next http.Handler) http.Handler {
 		ctx, cancel := context.WithTimeout(r.Context(), s.timeout)
 		defer cancel()
 		next.ServeHTTP(w, r.WithContext(ctx))
-	})
-}
-
-// since refuses a size of the log that no log has; the generated code checks
-// only that it is a number.
-func (s *server) since(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.RawQuery != "" {
-			q := r.URL.Query()
-			if n, err := strconv.ParseInt(q.Get("since"), 10, 64); q.Has("since") && (err != nil || n < 1) {
-				s.problem(w, r, refuse(house.Malformed, "parameter since is not the size of a log: a number from 1 on"))
-				return
-			}
-		}
-		next.ServeHTTP(w, r)
 	})
 }
 

@@ -227,6 +227,15 @@ func (b *Book) assign(index uint64, a commitment.Assign) {
 	if lowest := b.lowest(q.series); b.whole && lowest.number < q.number {
 		b.fault(AssignLowest, Skipped, about, index, "number %d is assigned while number %d is free", q.number, lowest.number)
 	}
+	if row := q.series; !b.whole {
+		// A bundle has too few numbers to say that the lowest was taken, but what
+		// it shows being taken later was free, once committed.
+		if row.taken > q.commit && row.highest > q.number {
+			b.fault(AssignLowest, Skipped, about, index, "number %d is assigned after number %d, though it was free when that was assigned", q.number, row.highest)
+		} else if row.highest <= q.number {
+			row.highest, row.taken = q.number, index
+		}
+	}
 	b.places[at] = true
 	q.overdue = a.Time.Sub(time.Unix(q.since, 0)) > AssignDeadline
 	q.state, q.since, q.match = Assigned, a.Time.Unix(), i

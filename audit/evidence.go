@@ -34,7 +34,8 @@ type evidence struct {
 	receiptKey note.Verifier    // of the open
 	games      []*game
 	archives   map[commitment.Hash]*commitment.Archive
-	witnessed  bool // every deal has a checkpoint cosigned before its round (C8)
+	series     *replay.Match // after the last game; nil: the options cannot be played
+	witnessed  bool          // every deal has a checkpoint cosigned before its round (C8)
 }
 
 // checkpoint is a signed checkpoint that has been read but not verified.

@@ -75,13 +75,14 @@ func (e *evidence) checkPlay(f *findings, t Trust) []Fault {
 			f.fail(CubeCheck, g.number, 0, fmt.Sprintf("the record says crawford %s, it must be %s",
 				yesNo(g.record.Header.Crawford), yesNo(setting.Crawford)))
 		}
-		played := replay.Run(setting, g.record.Lines)
+		played := replay.RunEvents(setting, g.record.Lines, g.events)
 		g.last = played.Last
 		if fault := g.checkReplay(f, played); fault != nil {
 			faults = append(faults, *fault)
 		}
 		match = g.checkResult(f, played, match)
 	}
+	e.series = &match
 	e.checkFinish(f)
 	return faults
 }
@@ -210,7 +211,7 @@ func (e *evidence) checkVersion(f *findings, t Trust, v rules.Variant) {
 	const id = RulesVersion
 	known := t.Rules
 	if known == nil {
-		known = BuiltInRules()
+		known = builtIn()
 	}
 	hashes, ok := known[e.open.RulesVersion]
 	if !ok {

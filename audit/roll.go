@@ -313,9 +313,9 @@ func (e *rollEvidence) checkRollBeacon(f *findings) {
 }
 
 // checkOpening carries out rolls.opening. The place of a roll in the tree
-// follows from the lengths in the commit. A roll without its commit is tried
-// with the default lengths; one that then opens the root at another place
-// proves that key and dice were dealt, but not as which roll.
+// follows from the lengths in the commit. A roll without its commit must open
+// the root for some lengths; that it is not another element of its stream is
+// not checked then.
 func (e *rollEvidence) checkOpening(f *findings) {
 	r, in := e.receipt, e.file.Opening
 	if in.Segment != r.Segment || in.Stream != r.Stream || in.Index != r.Index || in.Key != r.Key {
@@ -333,19 +333,16 @@ func (e *rollEvidence) checkOpening(f *findings) {
 			f.fail(RollsOpening, r.Game, 0, fmt.Sprintf("the dice %s do not follow from the key and the links", r.Dice))
 		}
 	}
-	lengths := commitment.DefaultLengths()
-	if e.commit != nil {
-		lengths = e.commit.S.Rolls
-	}
-	err := o.Verify(e.deal.S.Root, lengths)
+	f.pass(RollsOpening)
 	switch {
-	case err == nil:
-		f.pass(RollsOpening)
-	case e.commit == nil && o.Somewhere(e.deal.S.Root):
-		f.incomplete = true
-		f.skip(RollsOpening, 0, "key and dice were dealt, but without the commit nothing says that they are this roll")
+	case e.commit != nil:
+		if err := o.Verify(e.deal.S.Root, e.commit.S.Rolls); err != nil {
+			f.fail(RollsOpening, r.Game, 0, err.Error())
+		}
+	case !o.FitsSomeLengths(e.deal.S.Root):
+		f.fail(RollsOpening, r.Game, 0, "key and dice do not open the dealt root as this roll, whatever the lengths of the streams are")
 	default:
-		f.fail(RollsOpening, r.Game, 0, err.Error())
+		f.skip(RollsOpening, 0, "key and dice were dealt; without the commit nothing says which element of the stream they are")
 	}
 }
 

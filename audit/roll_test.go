@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -79,4 +80,67 @@ func FuzzVerifyRoll(f *testing.F) {
 		data := append(append(bytes.Clone(good[:from]), insert...), good[min(to, len(good)):]...)
 		everyID(t, VerifyRoll(data, Trust{Key: rollKey}))
 	})
+}
+
+// Every roll of every known-answer bundle is verified by itself, without the
+// commit that would tell where it stands, and with it.
+func TestEveryRollOfTheVectors(t *testing.T) {
+	rolls := 0
+	for _, c := range readVectors(t, "bundles-valid.json.gz").Cases {
+		b, err := ParseBundle([]byte(c.Bundle))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := readEvidence(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.checkBook(newFindings())
+		e.attach()
+		byIndex := map[uint64]BundleStatement{}
+		var open BundleStatement
+		for _, s := range b.Statements {
+			byIndex[s.Index] = s
+			if strings.HasPrefix(s.Text, "fairdice/v1/open\n") {
+				open = s
+			}
+		}
+		for _, g := range e.games {
+			for i, r := range g.receipts {
+				if i%2 != 0 { // half of them are enough
+					continue
+				}
+				seg, ok := g.segment(r.Segment)
+				if !ok || seg.deal == nil {
+					t.Fatalf("%s: no segment %d", c.Name, r.Segment)
+				}
+				o := g.openings[element{r.Segment, r.Stream, r.Index}]
+				roll := map[string]any{
+					"format": RollFormat, "receipt": g.inFile.Receipts[i], "checkpoint": b.Log.Checkpoint,
+					"opening": map[string]any{"segment": o.Segment, "stream": o.Stream.String(), "index": o.Index, "key": o.Key, "path": o.Path},
+					"open":    asJSON(open), "assign": asJSON(byIndex[seg.assign.index]), "deal": asJSON(byIndex[seg.deal.index]),
+				}
+				for _, commit := range []bool{false, true} {
+					if commit {
+						roll["commit"] = asJSON(byIndex[seg.commit.index])
+					}
+					data, err := json.Marshal(roll)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if v := VerifyRoll(data, Trust{Key: b.Log.Key}); v.Verdict != Verified {
+						t.Fatalf("%s, game %d, receipt %d: %s %v\n%s", c.Name, g.number, i+1, v.Verdict, v.Failed(), v.Text(TextStyle{}))
+					}
+				}
+				rolls++
+			}
+		}
+	}
+	if rolls < 200 {
+		t.Errorf("only %d rolls", rolls)
+	}
+}
+
+func asJSON(s BundleStatement) map[string]any {
+	return map[string]any{"index": s.Index, "text": s.Text, "path": s.Path}
 }

@@ -32,6 +32,10 @@ var english = map[string]string{
 	"sentence.unpinned":       "Self-consistent only: no log key or policy was given, and the key inside a bundle proves nothing. Whoever made the file could have made all of it.",
 	"sentence.overdue":        "Sequence {0} is overdue: its game was not ended within 72 hours, or it was not assigned within 90 days. That is no fault of the dice, but every audit shows it.",
 
+	"sentence.series.open":      "This bundle may not be the whole match: it shows {0}, the score is {1} : {2}, the series is not decided, and no finish is in the bundle. The match goes on, or later games are missing.",
+	"sentence.series.decided":   "The finish calls the match decided, but at {0} : {1} the series is not decided. Why a match ended is the platform's word.",
+	"sentence.series.abandoned": "The finish calls the match abandoned, but at {0} : {1} the series is decided. Why a match ended is the platform's word.",
+
 	"sentence.level.L0": "The dice were not changed after the house had committed to them. The house could have chosen them, and knew them.",
 	"sentence.level.L1": "Nobody could choose the dice, the house included. The house knew them from the moment the beacon's round came out.",
 	"sentence.level.L2": "Nobody could choose the dice, the house included, if one of the two players kept his chain to himself. The house knew them from the deal on.",
@@ -95,7 +99,30 @@ func (e *evidence) sentences(f *findings, t Trust, r *Report) []Sentence {
 	for _, id := range r.Overdue {
 		say("sentence.overdue", id)
 	}
+	out = append(out, e.ending()...)
 	return append(out, e.claims()...)
+}
+
+// ending tells a bundle that stops before the series is decided from a whole
+// match: whoever leaves out the last games, and the finish with them, leaves
+// nothing that a check could miss. The reason of a finish is no matter of a
+// check either (C4).
+func (e *evidence) ending() []Sentence {
+	if e.series == nil {
+		return nil
+	}
+	score := e.series.Score()
+	a, b := strconv.Itoa(score[replay.A]), strconv.Itoa(score[replay.B])
+	fin := e.ledger.match(e.open.Match).finish
+	switch over := e.series.Over(); {
+	case fin == nil && !over:
+		return []Sentence{sentence("sentence.series.open", plural(len(e.games), "game"), a, b)}
+	case fin != nil && fin.S.Reason == "decided" && !over:
+		return []Sentence{sentence("sentence.series.decided", a, b)}
+	case fin != nil && fin.S.Reason == "abandoned" && over:
+		return []Sentence{sentence("sentence.series.abandoned", a, b)}
+	}
+	return nil
 }
 
 // claims names the lines that decide a result and rest on the platform's word

@@ -19,6 +19,8 @@ type series struct {
 	numbering
 	due  uint64
 	free []uint32
+
+	highest, taken uint64 // in a bundle: the highest number assigned so far, and the log index of its assign; 0 for none
 }
 
 // sequence is one sequence on its way through the log. What was never

@@ -231,6 +231,7 @@ const (
 	ProblemTypeUrnFairdiceProblemOutOfOrder           ProblemType = "urn:fairdice:problem:out-of-order"
 	ProblemTypeUrnFairdiceProblemPoolEmpty            ProblemType = "urn:fairdice:problem:pool-empty"
 	ProblemTypeUrnFairdiceProblemRateLimited          ProblemType = "urn:fairdice:problem:rate-limited"
+	ProblemTypeUrnFairdiceProblemRequestTimeout       ProblemType = "urn:fairdice:problem:request-timeout"
 	ProblemTypeUrnFairdiceProblemTooLarge             ProblemType = "urn:fairdice:problem:too-large"
 	ProblemTypeUrnFairdiceProblemUnauthorized         ProblemType = "urn:fairdice:problem:unauthorized"
 	ProblemTypeUrnFairdiceProblemUnavailable          ProblemType = "urn:fairdice:problem:unavailable"
@@ -272,6 +273,8 @@ func (e ProblemType) Valid() bool {
 	case ProblemTypeUrnFairdiceProblemPoolEmpty:
 		return true
 	case ProblemTypeUrnFairdiceProblemRateLimited:
+		return true
+	case ProblemTypeUrnFairdiceProblemRequestTimeout:
 		return true
 	case ProblemTypeUrnFairdiceProblemTooLarge:
 		return true
@@ -495,15 +498,13 @@ type Game struct {
 	// Draw The roll that is due; in a dice-only game the platform knows it, not the service.
 	Draw DrawDue `json:"draw,omitempty,omitzero"`
 
-	// Due While the game is played, what may follow.
+	// Due While the game is played, what may follow, without dice.
 	Due  string `json:"due,omitempty,omitzero"`
 	Game int    `json:"game"`
 
-	// Head 32 bytes in lower-case hex.
-	//
-	// Examples: c2b1a8f7d1c9d3a1f4b6e8093a7c5d2e1f0b9a8c7d6e5f4a3b2c1d0e9f8a7b6c
-	Head  Hex `json:"head"`
-	Lines int `json:"lines"`
+	// Head Of the record, once the game has ended.
+	Head  string `json:"head,omitempty,omitzero"`
+	Lines int    `json:"lines"`
 
 	// Links Mode live, whether the link of A and that of B for the throw that is due are here.
 	Links []bool `json:"links,omitempty,omitzero"`

@@ -40,21 +40,72 @@ func (o Opening) Verify(root Hash, n Lengths) error {
 	return nil
 }
 
-// Somewhere reports whether the roll opens the root as some leaf, whichever:
-// all that can be said while the lengths of the streams are not known. It tries
-// both sides at every step of the path, 2^17 hashes at most.
-func (o Opening) Somewhere(root Hash) bool {
-	if len(o.Path) > maxPath {
+// FitsSomeLengths reports whether the roll opens the root for any lengths that a sequence may have: all that can be said
+// while its commit is not known. The path says on which side of each node the leaf lies, and so, for each size of the
+// tree, which leaf it is; that leaf must be able to be this element of this stream.
+func (o Opening) FitsSomeLengths(root Hash) bool {
+	if len(o.Path) > maxPath || o.Index < 0 {
 		return false
 	}
-	var climb func(hash Hash, path []Hash) bool
-	climb = func(hash Hash, path []Hash) bool {
-		if len(path) == 0 {
-			return hash == root
-		}
-		return climb(nodeHash(&hash, &path[0]), path[1:]) || climb(nodeHash(&path[0], &hash), path[1:])
+	right := make([]bool, len(o.Path))
+	if !o.climb(leafHash(&o.Key, o.Dice), root, right) {
+		return false
 	}
-	return climb(leafHash(&o.Key, o.Dice), o.Path)
+	for size := 3; size <= MaxRolls; size++ {
+		leaf, ok := leafOf(right, size)
+		if !ok {
+			continue
+		}
+		before, after := leaf-o.Index, size-leaf-1 // leaves of the streams before, and behind this element
+		switch {
+		case o.Stream == StreamOpening && before == 0 && after >= 2,
+			o.Stream == StreamA && before >= 1 && after >= 1,
+			o.Stream == StreamB && before >= 2:
+			return true
+		}
+	}
+	return false
+}
+
+// climb tries both sides at every step from hash to root, 2^17 hashes at most, and notes in right, leaf first, where the
+// climber stood to the right of the path.
+func (o Opening) climb(hash, root Hash, right []bool) bool {
+	if len(right) == 0 {
+		return hash == root
+	}
+	sibling := &o.Path[len(o.Path)-len(right)]
+	right[0] = false
+	if o.climb(nodeHash(&hash, sibling), root, right[1:]) {
+		return true
+	}
+	right[0] = true
+	return o.climb(nodeHash(sibling, &hash), root, right[1:])
+}
+
+// leafOf is the leaf of a tree of that size whose path has these sides. A node at the right edge without a sibling has no
+// step in the path.
+func leafOf(right []bool, size int) (int, bool) {
+	var widths [maxPath + 2]int // of the levels from the leaves up
+	levels := 0
+	for w := size; w > 1; w = (w + 1) / 2 {
+		widths[levels] = w
+		levels++
+	}
+	index := 0
+	for level := levels - 1; level >= 0; level-- {
+		index *= 2
+		if index+1 == widths[level] {
+			continue
+		}
+		if len(right) == 0 {
+			return 0, false
+		}
+		if right[len(right)-1] {
+			index++
+		}
+		right = right[:len(right)-1]
+	}
+	return index, len(right) == 0
 }
 
 // maxPath is the length of a path in a tree of MaxRolls leaves.

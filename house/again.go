@@ -105,7 +105,7 @@ func (h *House) update(ctx context.Context, fn func(store.Tx) error) error {
 		h.log.Error("commit uncertain", "error", err)
 		err = h.store.Update(ctx, fn)
 	}
-	if errors.Is(err, store.ErrUncertain) {
+	if errors.Is(err, store.ErrUncertain) { // again
 		return &Error{Code: Unavailable, Message: "the storage did not confirm the change; repeat the request", RetryAfter: time.Second}
 	}
 	return err

@@ -166,8 +166,8 @@ type GameView struct {
 	Segments int
 	Rolls    [3]int
 	Lines    int
-	Head     string
-	Due      string // while playing: what may follow
+	Head     string // of the record, once the game has ended
+	Due      string // what may follow, without dice
 	Draw     *DrawDue
 	Throw    [2]bool // mode live: whose link for the due throw is here
 	Round    uint64  // of the beacon that the last segment waits for or used, 0 for none

@@ -19,6 +19,9 @@ func (h *House) CloseGame(ctx context.Context, p Principal, match string, number
 }
 
 func (h *House) closeGameOnce(ctx context.Context, p Principal, match string, number int, lines []string, since int64) (CloseAnswer, error) {
+	if err := h.checkSince(ctx, since); err != nil {
+		return CloseAnswer{}, err
+	}
 	t, g, err := h.ending(ctx, p, match, number)
 	if err != nil {
 		return CloseAnswer{}, err
@@ -171,6 +174,9 @@ func (h *House) AbortGame(ctx context.Context, p Principal, match string, number
 }
 
 func (h *House) abortGameOnce(ctx context.Context, p Principal, match string, number int, reason string, since int64) (AbortAnswer, error) {
+	if err := h.checkSince(ctx, since); err != nil {
+		return AbortAnswer{}, err
+	}
 	if !isToken(reason) {
 		return AbortAnswer{}, refuse(Malformed, "reason %q is not 1 to 64 of A-Z a-z 0-9 . _ -", reason)
 	}
@@ -185,6 +191,10 @@ func (h *House) abortGameOnce(ctx context.Context, p Principal, match string, nu
 	case store.Over:
 		return AbortAnswer{}, refuse(NotDue, "the record of game %d has its end line; close it", number)
 	case store.Playing:
+		if g.state.Decided() {
+			due, _ := g.state.EndDue()
+			return AbortAnswer{}, refuse(NotDue, "game %d is decided: post %q and close it", number, due)
+		}
 		if err := t.abort(ctx, g, "platform", reason); err != nil {
 			return AbortAnswer{}, err
 		}

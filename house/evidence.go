@@ -63,8 +63,10 @@ func gameStatements(r store.Reader, g store.Game) ([]int64, error) {
 	return indexes, nil
 }
 
-// Evidence is what a bundle of the match holds: its games that have ended.
-// What it answers changes only when the match goes on. Checkpoints that contain an
+// Evidence is what a bundle of the match holds: all its statements, its games
+// that have ended, and of a game that is still played no more than its
+// statements say: the record's header, no roll, no move. What it answers
+// changes only when the match goes on. Checkpoints that contain an
 // assign but not yet its deal are kept as earlier ones: they show that the
 // assign was public before the players released their links.
 func (h *House) Evidence(ctx context.Context, match string) (Evidence, error) {
@@ -75,13 +77,14 @@ func (h *House) Evidence(ctx context.Context, match string) (Evidence, error) {
 	defer t.unlock()
 	ev := Evidence{Origin: h.origin, Key: h.logKey}
 	indexes := []int64{t.row.Open}
+	var ended int    // games that have
 	var cuts []int64 // assigns that were followed by links
 	for n := 1; n <= t.row.Games; n++ {
 		g, err := t.at(ctx, n)
 		if err != nil {
 			return ev, err
 		}
-		if g.row.End < 0 {
+		if g.row.End < 0 && len(ev.Games) == 0 {
 			break
 		}
 		ge, of, err := t.gameEvidence(ctx, g)
@@ -89,6 +92,9 @@ func (h *House) Evidence(ctx context.Context, match string) (Evidence, error) {
 			return ev, fmt.Errorf("game %d: %w", n, err)
 		}
 		ev.Games = append(ev.Games, ge)
+		if g.row.End >= 0 {
+			ended = len(ev.Games)
+		}
 		indexes = append(indexes, of...)
 		if t.hasAnchor() || t.open.Beacon {
 			for _, s := range g.segments {
@@ -126,7 +132,7 @@ func (h *House) Evidence(ctx context.Context, match string) (Evidence, error) {
 			ev.Statements = append(ev.Statements, s)
 		}
 		if t.open.Mode == commitment.Real {
-			if ev.Archives, err = t.archives(r, ev.Games); err != nil {
+			if ev.Archives, err = t.archives(r, ev.Games[:ended]); err != nil {
 				return err
 			}
 		}
@@ -156,7 +162,8 @@ func noteOf(c store.Checkpoint) string {
 	return c.Note
 }
 
-// archives are the files of the sequences of the games, in their order.
+// archives are the files of the sequences of ended games, in their order: those
+// of a running one are as secret as its dice.
 func (t *table) archives(r store.Reader, games []GameEvidence) ([]string, error) {
 	list := []string{}
 	for _, g := range games {
@@ -205,6 +212,10 @@ func (t *table) gameEvidence(ctx context.Context, g *game) (GameEvidence, []int6
 	err := t.house.store.View(ctx, func(r store.Reader) (err error) {
 		if indexes, err = gameStatements(r, g.row); err != nil {
 			return err
+		}
+		if g.row.End < 0 {
+			ge.Record = g.recordText(nil)
+			return nil
 		}
 		lines, err := r.Events(t.id, g.row.Number, 1)
 		if err != nil {

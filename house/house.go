@@ -97,6 +97,7 @@ type House struct {
 	cosigner   *cosigner // nil without witnesses
 	beaconKick chan struct{}
 	beaconDone chan struct{}
+	sweepDone  chan struct{}
 	tables     *lru.Cache[string, *table]
 	seats      sync.Mutex // guards look-up and insertion in tables together
 
@@ -149,6 +150,9 @@ func New(ctx context.Context, c Config) (*House, error) {
 	if len(c.Witnesses) > 0 && c.Policy == nil {
 		return nil, errors.New("configure witnesses: there is no policy that says which of them are needed")
 	}
+	if err := h.checkMaster(ctx); err != nil {
+		return nil, err
+	}
 	h.signer, err = newSigner(ctx, c)
 	if err != nil {
 		return nil, err
@@ -171,6 +175,8 @@ func New(ctx context.Context, c Config) (*House, error) {
 	if h.cosigner != nil {
 		h.cosigner.start(h.ctx)
 	}
+	h.sweepDone = make(chan struct{})
+	go h.sweep(h.ctx)
 	if h.beacon != nil {
 		h.beaconKick, h.beaconDone = make(chan struct{}, 1), make(chan struct{})
 		go h.watchBeacon(h.ctx)
@@ -189,6 +195,7 @@ func (h *House) Close() error {
 	if h.beacon != nil {
 		<-h.beaconDone
 	}
+	<-h.sweepDone
 	return nil
 }
 
@@ -226,6 +233,18 @@ func checkID(what, id string) error {
 func (h *House) table(ctx context.Context, match string) (*table, error) {
 	if err := checkID("match", match); err != nil {
 		return nil, err
+	}
+	if !h.tables.Contains(match) {
+		// What does not exist takes nobody's place in memory.
+		err := h.store.View(ctx, func(r store.Reader) error {
+			_, err := r.Match(match)
+			return err
+		})
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, refuse(NotFound, "no match %s", match)
+		} else if err != nil {
+			return nil, fmt.Errorf("find match %s: %w", match, err)
+		}
 	}
 	h.seats.Lock()
 	t, ok := h.tables.Get(match)

@@ -25,6 +25,9 @@ func (h *House) PutLink(ctx context.Context, match string, number, segment int, 
 }
 
 func (h *House) putLinkOnce(ctx context.Context, match string, number, segment int, seat string, link commitment.Hash, since int64) (LinkAnswer, error) {
+	if err := h.checkSince(ctx, since); err != nil {
+		return LinkAnswer{}, err
+	}
 	i, ok := seatIndex(seat)
 	if !ok {
 		return LinkAnswer{}, refuse(Malformed, "seat %q is neither a nor b", seat)

@@ -13,6 +13,9 @@ import (
 
 // OpenMatch opens a match under an id the caller has chosen.
 func (h *House) OpenMatch(ctx context.Context, p Principal, req OpenRequest) (OpenAnswer, error) {
+	if err := h.checkSince(ctx, req.Since); err != nil {
+		return OpenAnswer{}, err
+	}
 	if err := p.need(ScopeMatch); err != nil {
 		return OpenAnswer{}, err
 	}
@@ -137,6 +140,9 @@ func (h *House) NextGame(ctx context.Context, p Principal, match string, number 
 }
 
 func (h *House) nextGameOnce(ctx context.Context, p Principal, match string, number int, since int64) (GameAnswer, error) {
+	if err := h.checkSince(ctx, since); err != nil {
+		return GameAnswer{}, err
+	}
 	if err := p.need(ScopeMatch); err != nil {
 		return GameAnswer{}, err
 	}
@@ -351,6 +357,9 @@ func (h *House) Abandon(ctx context.Context, p Principal, match string, since in
 }
 
 func (h *House) abandonOnce(ctx context.Context, p Principal, match string, since int64) (FinishAnswer, error) {
+	if err := h.checkSince(ctx, since); err != nil {
+		return FinishAnswer{}, err
+	}
 	if err := p.need(ScopeMatch); err != nil {
 		return FinishAnswer{}, err
 	}

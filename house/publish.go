@@ -51,6 +51,29 @@ func (w *writer) append(s commitment.Statement) (int64, error) {
 	return index, nil
 }
 
+// checkSince refuses a size that was never signed, before the request has had
+// any effect: a refusal changes nothing.
+func (h *House) checkSince(ctx context.Context, since int64) error {
+	if since < 0 {
+		return refuse(Malformed, "since %d is no size of a log", since)
+	}
+	if since <= h.signer.size() {
+		return nil
+	}
+	var latest store.Checkpoint
+	err := h.store.View(ctx, func(r store.Reader) (err error) {
+		latest, err = r.LatestCheckpoint() // another instance may have signed it
+		return err
+	})
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("read checkpoint: %w", err)
+	}
+	if since > latest.Size {
+		return refuse(Malformed, "since %d is beyond the last signed checkpoint, which has %d statements", since, latest.Size)
+	}
+	return nil
+}
+
 // published waits until a signed checkpoint contains all the statements and
 // proves each of them in the first one that does, so that a repeated request
 // gets the same bytes. since > 0 asks for a checkpoint of at least that size

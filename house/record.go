@@ -168,6 +168,9 @@ func (t *table) mayPost(g *game, e replay.Event, line int) error {
 		if !s.dealt() && s.row.Links[e.Seat] != nil || g.row.Throw[e.Seat] != nil {
 			return not("seat %s has released the link that was due: it cannot lose by timeout for it", e.Seat)
 		}
+		if s.dealt() && g.throws() == 0 {
+			return not("the game is dealt: draw its first opening roll, then the flag can fall; a closed game without a roll proves nothing")
+		}
 	case replay.End:
 	case replay.Double:
 		if g.row.Throw[e.Seat] != nil {

@@ -368,3 +368,135 @@ func TestSecretsAtRest(t *testing.T) {
 		t.Error("the database held the secret of a running game")
 	}
 }
+
+// TestRefusedSince: a size that was never signed is refused before anything happens.
+func TestRefusedSince(t *testing.T) {
+	b := newBench(t)
+	ctx := b.ctx()
+	m := b.open("short", single, newPlayer(t, "a"), nil)
+	const never = 1 << 40
+	m.unchanged(func() {
+		req := m.request()
+		req.Match, req.Since = newID(), never
+		_, err := b.OpenMatch(ctx, b.p, req)
+		code(t, err, house.Malformed)
+		_, err = b.NextGame(ctx, b.p, m.id, 1, never)
+		code(t, err, house.Malformed)
+		_, err = b.Abandon(ctx, b.p, m.id, never)
+		code(t, err, house.Malformed)
+		_, err = b.Seal(ctx, b.p, "random", 50, never)
+		code(t, err, house.Malformed)
+	})
+	if _, err := b.NextGame(ctx, b.p, m.id, 1, 0); err != nil {
+		t.Fatal(err)
+	}
+	v := m.a.next(t)
+	m.unchanged(func() {
+		_, err := b.PutLink(ctx, m.id, 1, 1, "a", v, never)
+		code(t, err, house.Malformed)
+		_, err = b.AbortGame(ctx, b.p, m.id, 1, "whim", -1)
+		code(t, err, house.Malformed)
+	})
+}
+
+// TestPublicView: who has neither key nor token learns no die and no move of a
+// running game, and nothing by which a guess could be confirmed.
+func TestPublicView(t *testing.T) {
+	b := newBench(t)
+	m := b.open("short", single, nil, nil)
+	m.begin(1)
+	for range 20 {
+		m.step(1)
+		v, err := b.Match(b.ctx(), m.id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g := v.Games[0]; g.Head != "" || strings.ContainsAny(g.Due, "0123456789") {
+			t.Fatalf("after %q everybody sees head %q, due %q", m.lines[len(m.lines)-1], g.Head, g.Due)
+		}
+	}
+}
+
+// TestDecidedGame: a result is neither aborted by the platform nor by the deadline.
+func TestDecidedGame(t *testing.T) {
+	b := newBench(t)
+	m := b.open("short", single, nil, nil)
+	m.begin(1)
+	for m.state.Due().String() == "opening" {
+		m.step(1)
+	}
+	if _, err := b.Append(b.ctx(), b.p, m.id, 1, len(m.lines)+1, []string{"resign A 1"}); err != nil {
+		t.Fatal(err)
+	}
+	m.unchanged(func() {
+		_, err := b.AbortGame(b.ctx(), b.p, m.id, 1, "whim", 0)
+		code(t, err, house.NotDue)
+	})
+	b.now = b.now.Add(house.AssignedLimit)
+	swept, err := b.Sweep(b.ctx())
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff(t, "swept", house.Swept{Closed: 1}, swept)
+}
+
+// TestFlagBeforeTheFirstRoll: a closed game that was dealt has a roll.
+func TestFlagBeforeTheFirstRoll(t *testing.T) {
+	b := newBench(t)
+	m := b.open("short", single, nil, nil)
+	m.begin(1)
+	m.unchanged(func() {
+		_, err := b.Append(b.ctx(), b.p, m.id, 1, 1, []string{"timeout A"})
+		code(t, err, house.NotDue)
+	})
+	m.step(1)
+	if _, err := b.Append(b.ctx(), b.p, m.id, 1, 2, []string{"timeout A"}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWrongMasterKey(t *testing.T) {
+	b := newBench(t)
+	b.stop()
+	right := b.config.Master
+	wrong, err := house.NewMasterKey(strings.NewReader(strings.Repeat("another key ", 10)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := sqlite.Open(filepath.Join(b.dir, "test.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.config.Store, b.config.Master = st, wrong
+	if _, err := house.New(t.Context(), b.config); err == nil || !strings.Contains(err.Error(), "master key") {
+		t.Errorf("a house under another master key: %v", err)
+	}
+	st.Close()
+	b.config.Master = right
+	b.start()
+}
+
+// TestBundleOfARunningMatch holds all statements of the match, and nothing of the running game that is private.
+func TestBundleOfARunningMatch(t *testing.T) {
+	b := newBench(t)
+	m := b.open("short", "raise=mars stake=win series=points:25 crawford=off", nil, nil)
+	m.play(1)
+	m.begin(2)
+	for range 6 {
+		m.step(2)
+	}
+	ev, err := b.Evidence(b.ctx(), m.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := b.Statements(b.ctx(), m.id, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(ev.Statements) != len(all.Statements) || len(ev.Games) != 2 {
+		t.Errorf("%d statements and %d games, want %d and 2", len(ev.Statements), len(ev.Games), len(all.Statements))
+	}
+	if g := ev.Games[1]; len(g.Receipts)+len(g.Openings) != 0 || strings.Contains(g.Record, "opening ") {
+		t.Errorf("the bundle tells of the running game:\n%s", g.Record)
+	}
+}

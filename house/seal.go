@@ -2,7 +2,6 @@ package house
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -204,6 +203,9 @@ func (h *House) refill(tenant, mode string) {
 // Seal makes sure that the tenant's sequence with that number of the mode
 // exists, and seals those before it that are missing.
 func (h *House) Seal(ctx context.Context, p Principal, mode string, number uint64, since int64) (SealAnswer, error) {
+	if err := h.checkSince(ctx, since); err != nil {
+		return SealAnswer{}, err
+	}
 	if err := p.need(ScopeSeal); err != nil {
 		return SealAnswer{}, err
 	}
@@ -264,6 +266,9 @@ func (h *House) Seal(ctx context.Context, p Principal, mode string, number uint6
 
 // Retire publishes the secret of a free sequence, which can never be used then.
 func (h *House) Retire(ctx context.Context, p Principal, sequence, reason string, since int64) (RetireAnswer, error) {
+	if err := h.checkSince(ctx, since); err != nil {
+		return RetireAnswer{}, err
+	}
 	if err := p.need(ScopeSeal); err != nil {
 		return RetireAnswer{}, err
 	}
@@ -273,42 +278,56 @@ func (h *House) Retire(ctx context.Context, p Principal, sequence, reason string
 	if !isToken(reason) {
 		return RetireAnswer{}, refuse(Malformed, "reason %q is not 1 to 64 of A-Z a-z 0-9 . _ -", reason)
 	}
-	var index int64
-	err := h.update(ctx, func(tx store.Tx) error {
-		row, err := tx.Sequence(sequence)
-		if errors.Is(err, store.ErrNotFound) || err == nil && row.Tenant != p.Tenant {
-			return refuse(NotFound, "no sequence %s", sequence)
-		} else if err != nil {
-			return fmt.Errorf("read sequence: %w", err)
-		}
-		switch row.State {
-		case store.Retired:
-			index = row.End
-			old, err := readStatement[commitment.Retire](tx, row.End)
-			if err == nil && old.Reason != reason {
-				return refuse(OtherContent, "sequence %s was retired for another reason: %s", sequence, old.Reason)
-			}
-			return err
-		case store.Assigned, store.Published:
-			return refuse(NotDue, "sequence %s is assigned to match %s", sequence, row.Match)
-		}
-		secret, err := h.master.open(row.Sealed, row.ID)
-		if err != nil {
-			return err
-		}
-		w, err := h.lockLog(tx)
-		if err != nil {
-			return err
-		}
-		if index, err = w.append(commitment.Retire{Sequence: sequence, Reason: reason, Secret: secret, Time: w.at}); err != nil {
-			return err
-		}
-		row.State, row.End = store.Retired, index
-		return tx.ReplaceSequence(row, store.Free)
-	})
+	index, err := h.retire(ctx, sequence, p.Tenant, reason)
 	if err != nil {
 		return RetireAnswer{}, err
 	}
 	pub, err := h.published(ctx, since, index)
-	return RetireAnswer{Sequence: sequence, Published: pub}, err
+	if err != nil {
+		return RetireAnswer{}, err
+	}
+	s, err := commitment.Parse([]byte(pub.Statements[0].Text))
+	if err != nil {
+		return RetireAnswer{}, fmt.Errorf("read retire: %w", err)
+	}
+	if old, ok := s.(commitment.Retire); !ok || old.Reason != reason {
+		return RetireAnswer{}, refuse(OtherContent, "sequence %s was retired for another reason", sequence)
+	}
+	return RetireAnswer{Sequence: sequence, Published: pub}, nil
+}
+
+// checkMaster opens one sealed secret, so that a house with the wrong master
+// key stops before it has dealt or sealed anything.
+func (h *House) checkMaster(ctx context.Context) error {
+	return h.store.View(ctx, func(r store.Reader) error {
+		head, err := r.LogHead()
+		if err != nil {
+			return fmt.Errorf("read log head: %w", err)
+		}
+		for first := int64(0); first < head.Size; first += SealBatch {
+			entries, err := r.Entries(first, first+SealBatch)
+			if err != nil {
+				return fmt.Errorf("read log: %w", err)
+			}
+			for _, e := range entries {
+				s, err := commitment.Parse(e.Text)
+				if err != nil {
+					return fmt.Errorf("read statement %d: %w", e.Index, err)
+				}
+				c, ok := s.(commitment.Commit)
+				if !ok {
+					continue
+				}
+				q, err := r.Sequence(c.Sequence)
+				if err != nil {
+					return fmt.Errorf("read sequence %s: %w", c.Sequence, err)
+				}
+				if _, err := h.master.open(q.Sealed, q.ID); err != nil {
+					return fmt.Errorf("check master key: this is not the key the database was sealed under: %w", err)
+				}
+				return nil
+			}
+		}
+		return nil
+	})
 }

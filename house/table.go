@@ -63,6 +63,9 @@ type dealProof struct {
 	checkpoint                 string
 }
 
+// retryStorage is when a storage that has failed is worth another try.
+const retryStorage = 5 * time.Second
+
 func (t *table) unlock() { t.mu.Unlock() }
 
 // update runs one transaction; unless it succeeds, the memory is stale.
@@ -80,6 +83,9 @@ func (t *table) update(ctx context.Context, fn func(store.Tx) error) error {
 	case errors.Is(err, store.ErrUncertain):
 		t.house.log.Error("commit uncertain", "match", t.id, "error", err)
 		return &Error{Code: Unavailable, Message: "the storage did not confirm the change; repeat the request", RetryAfter: time.Second, changed: true}
+	case errors.Is(err, store.ErrStorage):
+		t.house.log.Error("storage failed", "match", t.id, "error", err)
+		return &Error{Code: Unavailable, Message: "the storage cannot take the change now; repeat the request", RetryAfter: retryStorage}
 	}
 	return err
 }
@@ -303,6 +309,12 @@ func (g *game) due() string {
 		return dueRecord
 	}
 	return g.state.Due().String()
+}
+
+// publicDue is due without the dice of a stage.
+func (g *game) publicDue() string {
+	words := strings.Fields(g.due())
+	return strings.Join(words[:min(2, len(words))], " ")
 }
 
 // draw is the roll that is due, nil if none is or if the house does not know.

@@ -31,6 +31,9 @@ func (t *table) closeUpload(ctx context.Context, g *game, lines []string) error 
 	if err := t.sameThrows(ctx, g, events); err != nil {
 		return err
 	}
+	if g.last().dealt() && g.throws() == 0 {
+		return refuse(NotDue, "the game is dealt and nothing was drawn: draw its first opening roll, or abort it; a closed game without a roll proves nothing")
+	}
 	end := events[len(events)-1]
 	if !g.last().dealt() && (len(events) < 2 || events[len(events)-2].Kind != replay.Timeout) {
 		return refuse(AwaitingLink, "segment %d is not dealt yet; until then a game can only end by timeout", g.last().row.Segment)

@@ -9,7 +9,8 @@ import (
 	"fairdice/store"
 )
 
-// Match is a match as everybody may see it: no dice, no moves.
+// Match is a match as everybody may see it: no dice, no moves, and no head of a
+// running record, from which a guessed line could be confirmed.
 func (h *House) Match(ctx context.Context, match string) (MatchView, error) {
 	t, err := h.current(ctx, match)
 	if err != nil {
@@ -42,8 +43,10 @@ func (h *House) Match(ctx context.Context, match string) (MatchView, error) {
 }
 
 func (g *game) view() GameView {
-	v := GameView{Game: g.row.Number, Segments: len(g.segments), Rolls: g.row.Rolls, Lines: g.row.Lines,
-		Head: commitment.Hash(g.row.Head).String(), Due: g.due()}
+	v := GameView{Game: g.row.Number, Segments: len(g.segments), Rolls: g.row.Rolls, Lines: g.row.Lines, Due: g.publicDue()}
+	if g.row.End >= 0 {
+		v.Head = commitment.Hash(g.row.Head).String()
+	}
 	switch g.row.State {
 	case store.Over:
 		v.State = "over"

@@ -58,8 +58,13 @@ func (o *Outline) Next(e Event) *Refusal {
 	return &Refusal{Check: check, Code: code, Message: message, Event: e}
 }
 
-// Skip takes a line for which a finding stands already.
-func (o *Outline) Skip(e Event) { o.take(e) }
+// Skip takes a line for which a finding stands already. What a refused resignation gave up says nothing about the end line.
+func (o *Outline) Skip(e Event) {
+	o.take(e)
+	if e.Kind == Resign {
+		o.points = 0
+	}
+}
 
 func (o *Outline) judge(e Event) (code, check, message string) {
 	switch {
@@ -202,7 +207,11 @@ func (o *Outline) take(e Event) {
 	case Drop:
 		o.decide(e, WhyDrop, o.cube)
 	case Resign:
-		o.decide(e, WhyResign, e.Points*o.cube)
+		points := e.Points * o.cube
+		if e.Points > o.maxLevel() {
+			points = 0 // more was given up than a game can cost, so nobody can say what this one did
+		}
+		o.decide(e, WhyResign, points)
 	case Timeout:
 		o.decide(e, WhyTimeout, 0)
 	case End:

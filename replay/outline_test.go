@@ -33,6 +33,10 @@ func TestFurtherFaults(t *testing.T) {
 		{"points no game is worth", "raise=mars stake=win series=single crawford=off", begin + "roll B 4 2\nmove B 8/4 6/3\nend A 4\n", []string{"4 dice-mismatch", "5 result-points"}},
 		{"after the end", "raise=mars stake=win series=single crawford=off", begin + "roll B 4 2\nmove B 8/4 6/3\nend A 1\nroll A 1 2\n", []string{"4 dice-mismatch", "6 after-end"}},
 		{"a game without cube", "raise=mars stake=win series=single crawford=off", begin + "roll B 4 2\nmove B 8/4 6/3\ndouble A\n", []string{"4 dice-mismatch", "5 double"}},
+		{"more given up than there is", "raise=none stake=win series=single crawford=off", begin + "roll B 4 2\nresign A 2\nend B 1\n", []string{"4 resign-points"}},
+		{"more given up than jacoby has", "raise=jacoby stake=win series=single crawford=off", begin + "roll B 4 2\nresign A 2\nend B 1\n", []string{"4 resign-points"}},
+		{"more given up and paid", "raise=none stake=win series=single crawford=off", begin + "roll B 4 2\nresign A 2\nend B 2\n", []string{"4 resign-points", "5 result-points"}},
+		{"more given up later", "raise=none stake=win series=single crawford=off", begin + "roll B 4 2\nmove B 8/4 6/3\nresign A 2\nend B 1\n", []string{"4 dice-mismatch", "5 resign-points"}},
 		{"a beaver taken", "raise=beaver stake=win series=single crawford=off", begin + "roll B 4 2\nmove B 8/4 6/3\ndouble A\nbeaver B\ntake A\nroll A 1 2\nmove A -\ndouble B\ndrop A\nend B 4\n", []string{"4 dice-mismatch"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -51,6 +51,20 @@ const maxFurther = 100
 
 // Run folds [Apply] over the lines of a record up to the first line that is refused; the lines after it are judged by their [Outline].
 func Run(s Setting, lines []string) Replayed {
+	return run(s, lines, ParseEvent)
+}
+
+// RunEvents is Run for lines that have been parsed already; events are those of the lines.
+func RunEvents(s Setting, lines []string, events []Event) Replayed {
+	i := -1
+	return run(s, lines[:len(events)], func(string) (Event, error) {
+		i++
+		return events[i], nil
+	})
+}
+
+// run folds over the lines, which parse is given one after the other.
+func run(s Setting, lines []string, parse func(string) (Event, error)) Replayed {
 	var gen rules.Generator
 	var out Replayed
 	st, err := Start(s)
@@ -60,7 +74,7 @@ func Run(s Setting, lines []string) Replayed {
 	out.Events = make([]Event, 0, len(lines))
 	var outline Outline
 	for i, line := range lines {
-		e, err := ParseEvent(line)
+		e, err := parse(line)
 		if err == nil {
 			switch e.Kind {
 			case Opening:

@@ -47,6 +47,9 @@ var (
 	ErrExists = errors.New("exists already")
 	// ErrConflict: the row is no longer as the caller has read it.
 	ErrConflict = errors.New("changed meanwhile")
+	// ErrStorage: the storage refuses to write or read, for want of space for
+	// example. Nothing was changed; it may work again later.
+	ErrStorage = errors.New("storage failed")
 	// ErrUncertain: the storage failed while it was committing, so whether the
 	// update is there shows only when it is looked up again. Every effect has
 	// a natural key, so the caller may simply repeat the request.

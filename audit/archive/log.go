@@ -96,6 +96,9 @@ func (a *auditor) openStored(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if strings.HasPrefix(name, ".") {
+			continue // an exporter's own notes
+		}
 		full := CheckpointFolder + "/" + name
 		raw, err := a.files.Read(ctx, full, maxCheckpoint)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,6 +43,7 @@ func (a *auditor) verifyMatches(ctx context.Context) error {
 	if !a.gathered.Signed {
 		auditor.Trust.Key, auditor.Trust.Policy = "", nil // what nobody signed proves no level
 	}
+	a.before = slices.Clone(a.done)
 	jobs, outcomes := make(chan job), make(chan outcome)
 	var readErr error
 	var all sync.WaitGroup
@@ -140,11 +142,11 @@ func (a *auditor) readMatches(ctx context.Context, jobs chan<- job) error {
 	})
 }
 
-// todo yields the matches that are not done.
+// todo yields the matches that were not done when the audit began or went on.
 func (a *auditor) todo() iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		for n, id := range a.book.Matches() {
-			if !a.isDone(n) && !yield(n, id) {
+			if !isDone(a.before, n) && !yield(n, id) {
 				return
 			}
 		}

@@ -23,7 +23,7 @@ type snapshot struct {
 
 const snapshotFormat = "fairdice/v1/audit"
 
-func (a *auditor) isDone(n int) bool { return n/8 < len(a.done) && a.done[n/8]&(1<<(n%8)) != 0 }
+func isDone(bits []byte, n int) bool { return n/8 < len(bits) && bits[n/8]&(1<<(n%8)) != 0 }
 
 func (a *auditor) setDone(n int) {
 	for n/8 >= len(a.done) {

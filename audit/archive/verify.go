@@ -42,6 +42,7 @@ type auditor struct {
 	offsets     []int64 // of the statements in the scratch
 	gathered    Gathered
 	done        []byte // bits of the matches that are done
+	before      []byte // of those that were when the second pass began
 	saved       time.Time
 }
 

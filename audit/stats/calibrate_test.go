@@ -112,7 +112,7 @@ func archives(t testing.TB) int {
 		}
 		return n
 	}
-	return 40
+	return 24
 }
 
 // TestCalibration simulates archives of honest dice and counts how often each

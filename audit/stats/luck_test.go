@@ -18,7 +18,7 @@ func roll(r *rand.Rand) commitment.Dice {
 func TestLuckIntervals(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{1, 12, 60, 700} {
-		const players = 3000
+		const players = 500
 		var inPips, inDoubles int
 		var share float64
 		for range players {
@@ -36,11 +36,11 @@ func TestLuckIntervals(t *testing.T) {
 			share += (l.Pips.AtMost + 100 - l.Pips.AtLeast) / 2 / players
 		}
 		for name, in := range map[string]int{"pips": inPips, "doubles": inDoubles} {
-			if got := float64(in) / players; got < 0.935 {
+			if got := float64(in) / players; got < 0.92 {
 				t.Errorf("%d rolls: %.3f of the players lie in the interval of %s", n, got, name)
 			}
 		}
-		if math.Abs(share-50) > 3 {
+		if math.Abs(share-50) > 5 {
 			t.Errorf("%d rolls: the mean share is %.1f", n, share)
 		}
 	}

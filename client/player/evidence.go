@@ -193,10 +193,15 @@ func (p *Player) checkOpen(e evidence) (entry[commitment.Open], error) {
 	if o.Log != e.origin {
 		return open, distrust("statements.refs", "the open is of log %s, the checkpoint of %s", o.Log, e.origin)
 	}
+	beaconUsed := "none"
+	if o.Beacon {
+		beaconUsed = "quicknet"
+	}
 	for _, c := range []struct{ name, agreed, stated string }{
 		{"match", t.Match, o.Match}, {"own token", t.Token, own}, {"opponent", t.Opponent, other}, {"tenant", t.Tenant, o.Tenant},
 		{"variant", t.Variant, o.Variant}, {"rules hash", t.Rules, o.RulesHash.String()}, {"mode", t.Mode, o.Mode.String()},
 		{"profile", t.Profile, o.Profile.String()}, {"options", t.Options, o.Options},
+		{"beacon", t.Beacon, beaconUsed},
 	} {
 		if c.agreed != "" && c.agreed != c.stated {
 			return open, distrust("statements.refs", "the open says %s %q, agreed was %q", c.name, c.stated, c.agreed)

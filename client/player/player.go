@@ -24,6 +24,7 @@ type Terms struct {
 	Mode     string `json:"mode,omitempty"`
 	Profile  string `json:"profile,omitempty"`
 	Options  string `json:"options,omitempty"`
+	Beacon   string `json:"beacon,omitempty"` // none or quicknet
 }
 
 // Player holds one chain for one match. It is not safe for concurrent use,
@@ -98,6 +99,7 @@ func (p *Player) Join(t Terms) error {
 		{"match", &next.Terms.Match, t.Match}, {"own token", &next.Terms.Token, t.Token}, {"opponent", &next.Terms.Opponent, t.Opponent},
 		{"tenant", &next.Terms.Tenant, t.Tenant}, {"variant", &next.Terms.Variant, t.Variant}, {"rules hash", &next.Terms.Rules, t.Rules},
 		{"mode", &next.Terms.Mode, t.Mode}, {"profile", &next.Terms.Profile, t.Profile}, {"options", &next.Terms.Options, t.Options},
+		{"beacon", &next.Terms.Beacon, t.Beacon},
 	} {
 		switch {
 		case c.given == "" || c.given == *c.joined:

@@ -181,6 +181,18 @@ func TestDishonestThrow(t *testing.T) {
 	}
 }
 
+// A match that was agreed to have a beacon has one.
+func TestBeaconAgreed(t *testing.T) {
+	for _, agreed := range []string{"none", "quicknet", ""} {
+		d := newDealer(t)
+		p, _ := newPlayerOn(t, d.vkey, player.Terms{Match: match, Beacon: agreed})
+		d.log(commit(0, seqOne), open(p.Anchor()), assign(1, 1, 0, seqOne))
+		if _, err := p.Release(t.Context(), d, 1, 1); (err == nil) != (agreed != "quicknet") {
+			t.Errorf("agreed %q, and the match has none: %v", agreed, err)
+		}
+	}
+}
+
 // A round of the beacon is named exactly in a match with one, and late enough.
 func TestDishonestRound(t *testing.T) {
 	const round = 34400000 // a few days after start

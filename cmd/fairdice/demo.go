@@ -38,7 +38,8 @@ type demo struct {
 	seeded                                 bool
 	data, out                              string
 
-	now func() time.Time // nil: the system's clock
+	now   func() time.Time // nil: the system's clock
+	probe uint64           // round that a relay must have to be believed alive; 0: the one before the present one
 }
 
 func newDemo() *cobra.Command {
@@ -191,11 +192,7 @@ func (d *demo) open(ctx context.Context, cfg config, out io.Writer) (*service, e
 	if err != nil {
 		return nil, err
 	}
-	clock := d.now
-	if clock == nil {
-		clock = time.Now
-	}
-	cosigner, err := translog.NewCosigner(skey, clock)
+	cosigner, err := translog.NewCosigner(skey, d.clock())
 	if err != nil {
 		return nil, err
 	}
@@ -214,6 +211,13 @@ func (d *demo) open(ctx context.Context, cfg config, out io.Writer) (*service, e
 	return openService(ctx, cfg, log)
 }
 
+func (d *demo) clock() func() time.Time {
+	if d.now == nil {
+		return time.Now
+	}
+	return d.now
+}
+
 // beacon makes sure that a relay can be reached, before half a minute is
 // spent on waiting for a round that never comes.
 func (d *demo) beacon(ctx context.Context) (relays string, err error) {
@@ -223,13 +227,11 @@ func (d *demo) beacon(ctx context.Context) (relays string, err error) {
 		err = errors.New("none is named")
 	}
 	if err == nil {
-		clock := d.now
-		if clock == nil {
-			clock = time.Now
+		probe := d.probe
+		if probe == 0 { // out for three seconds at least
+			probe = beacon.RoundFor(d.clock()().Add(-beacon.Lead)) - 2
 		}
-		// The round before the present one: out for three seconds at least.
-		recent := beacon.RoundFor(clock().Add(-beacon.Lead)) - 2
-		_, err = rounds.Signature(ctx, recent)
+		_, err = rounds.Signature(ctx, probe)
 	}
 	if err != nil {
 		return "", fmt.Errorf("level L1 needs a relay of the quicknet beacon, and none answered with a recent round: %w", err)

@@ -39,7 +39,7 @@ func newRoot() *cobra.Command {
 	}
 	s := newSettings()
 	root.PersistentFlags().StringVar(&s.file, "config", "", "read settings from this file (YAML, TOML or JSON)")
-	root.AddCommand(newServe(s), newDemo(), newConfig(s), newTenants(s), newKeys(s), newBackup(s), newRestore(s), newMigrate(), newLoad(), newThrows(s), newWitness(), newArchive(s))
+	root.AddCommand(newServe(s), newDemo(), newConfig(s), newTenants(s), newKeys(s), newBackup(s), newRestore(s), newMigrate(), newLoad(), newThrows(s), newWitness(), newArchive(s), newEnd(s))
 	return root
 }
 

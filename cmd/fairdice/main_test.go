@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -37,4 +38,23 @@ func makeThrows() {
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata", RequireExplicitExec: true})
+}
+
+// Whatever is in a file of throws, it is refused by line or read in order.
+func FuzzReadThrows(f *testing.F) {
+	f.Add("6 1\n# no throw\n\n3 3\r\n")
+	f.Add("7 1\n1 2 3\n")
+	f.Add("6 1")
+	f.Fuzz(func(t *testing.T, text string) {
+		read, err := readThrows(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		lines := strings.Split(text, "\n")
+		for i, d := range read.dice {
+			if want := strings.TrimSuffix(lines[read.line[i]-1], "\r"); !d.Valid() || d.String() != want {
+				t.Errorf("throw %d is %s, line %d is %q", i, d, read.line[i], want)
+			}
+		}
+	})
 }

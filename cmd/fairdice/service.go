@@ -40,6 +40,9 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 	if err := os.MkdirAll(c.data, 0o700); err != nil {
 		return nil, fmt.Errorf("make data directory: %w", err)
 	}
+	if err := c.errEnded(); err != nil {
+		return nil, err
+	}
 	k, err := openKeys(c)
 	if err != nil {
 		return nil, err

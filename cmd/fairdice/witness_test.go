@@ -24,10 +24,21 @@ import (
 )
 
 // startWitness runs the real program in a process of its own.
-func startWitness(t *testing.T, dir string, logKey string) (cmd *exec.Cmd, url, key string) {
+func startWitness(t *testing.T, dir, logKey string) (cmd *exec.Cmd, url, key string) {
 	t.Helper()
-	cmd = exec.Command(os.Args[0], "witness", "--data", dir, "--listen", "127.0.0.1:0", "--log", logKey)
-	cmd.Env = append(os.Environ(), runAs+"=1")
+	return startWitnessAt(t, dir, logKey, "127.0.0.1:0")
+}
+
+// command is the program as a process.
+func command(args ...string) *exec.Cmd {
+	c := exec.Command(os.Args[0], args...)
+	c.Env = append(os.Environ(), runAs+"=1")
+	return c
+}
+
+func startWitnessAt(t *testing.T, dir, logKey, listen string) (cmd *exec.Cmd, url, key string) {
+	t.Helper()
+	cmd = command("witness", "--data", dir, "--listen", listen, "--log", logKey)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
@@ -172,9 +183,7 @@ func TestWitnessKilled(t *testing.T) {
 	if n := logs[0].Last.Size; n < known {
 		t.Errorf("the last size remembered is %d, %d was cosigned", n, known)
 	}
-	status := exec.Command(os.Args[0], "witness", "status", "--data", dir)
-	status.Env = append(os.Environ(), runAs+"=1")
-	out, err := status.CombinedOutput()
+	out, err := command("witness", "status", "--data", dir).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "SPLIT VIEW") || !strings.Contains(string(out), key) {
 		t.Errorf("the status does not prove the split view: %v\n%s", err, out)
 	}
@@ -197,9 +206,7 @@ func TestWitnessDirectory(t *testing.T) {
 	}
 	refused := func(want string, args ...string) {
 		t.Helper()
-		cmd := exec.Command(os.Args[0], append([]string{"witness"}, args...)...)
-		cmd.Env = append(os.Environ(), runAs+"=1")
-		out, err := cmd.CombinedOutput()
+		out, err := command(append([]string{"witness"}, args...)...).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), want) {
 			t.Errorf("%v: %v\n%s", args, err, out)
 		}

@@ -86,10 +86,10 @@ func needed(cmd *cobra.Command, names ...string) {
 
 // next is one link to be released.
 type next struct {
-	url, key, state, view string
-	terms                 player.Terms
-	game, segment, throw  int
-	asJSON                bool
+	url, key, state      string
+	terms                player.Terms
+	game, segment, throw int
+	asJSON               bool
 }
 
 func anchorNext() *cobra.Command {
@@ -128,6 +128,7 @@ and no link has left, 2 it is not time or the service did not answer, 3 wrong us
 	f.StringVar(&n.terms.Rules, "rules", "", "hash of its rules, 64 `HEX` digits")
 	f.StringVar(&n.terms.Mode, "mode", "", "dice mode agreed on")
 	f.StringVar(&n.terms.Profile, "profile", "", "profile agreed on")
+	f.StringVar(&n.terms.Beacon, "beacon", "", "none or quicknet, as agreed on")
 	f.StringVar(&n.terms.Options, "options", "", "options agreed on, in the form of the open")
 	f.BoolVar(&n.asJSON, "json", false, "print what was released as JSON")
 	needed(cmd, "url", "key", "match", "game", "state")

@@ -265,7 +265,7 @@ func TestRoll(t *testing.T) {
 			delete(m, extra)
 		}
 	})
-	check(bare, 0, "--key", s.key) // the default lengths fit
+	check(bare, 0, "--key", s.key)
 	for name, c := range map[string]struct {
 		want  int
 		check audit.ID

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -75,6 +76,10 @@ func (a *auditFlags) audit(cmd *cobra.Command, where string, o archive.Options,
 	run func(context.Context, archive.Files, archive.Options) (*archive.Result, error)) (*archive.Result, error) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// What an audit holds is small and what it passes through is large: collect
+	// rarely while there is room, and in time when there is not.
+	debug.SetGCPercent(gcPercent)
+	debug.SetMemoryLimit(gcLimit)
 	files, closeFiles, err := openFiles(ctx, where)
 	if err != nil {
 		return nil, err
@@ -112,6 +117,13 @@ func (a *auditFlags) audit(cmd *cobra.Command, where string, o archive.Options,
 	}
 	return result, nil
 }
+
+// When garbage is collected: at gcPercent beyond what is held, and as often as
+// it takes to stay below gcLimit.
+const (
+	gcPercent = 400
+	gcLimit   = 192 << 20
+)
 
 // print prints the report and turns its verdict into the exit status.
 func (a *auditFlags) print(cmd *cobra.Command, r *archive.Result) error {

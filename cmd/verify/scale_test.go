@@ -17,9 +17,10 @@ import (
 	"fairdice/internal/dealer"
 )
 
-// TestScale audits archives of as many short games as FAIRDICE_SCALE lists
-// ("1000 10000 100000") in a process of its own, and says how fast it was and
-// how much memory it took: no more than 256 MB, whatever the number.
+// TestScale audits archives of as many games as FAIRDICE_SCALE lists, in a
+// process of its own, and says how fast it was and how much memory it took: no
+// more than 256 MB, whatever the number. "100000" are short games, "2000:120"
+// games of 120 rolls under default lengths.
 func TestScale(t *testing.T) {
 	sizes := strings.Fields(os.Getenv("FAIRDICE_SCALE"))
 	if len(sizes) == 0 {
@@ -30,12 +31,20 @@ func TestScale(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, s := range sizes {
-		games, err := strconv.Atoi(s)
+		number, rolls, _ := strings.Cut(s, ":")
+		games, err := strconv.Atoi(number)
 		if err != nil {
 			t.Fatalf("FAIRDICE_SCALE: %v", err)
 		}
+		how := dealer.Terms{Variant: "hyper", Mode: commitment.Random, Options: dealer.SingleGame, Rolls: commitment.Lengths{4, 8, 8}, Anchored: true, StopAt: 4}
+		if rolls != "" {
+			how.Variant, how.Rolls = "short", commitment.DefaultLengths()
+			if how.StopAt, err = strconv.Atoi(rolls); err != nil {
+				t.Fatalf("FAIRDICE_SCALE: %v", err)
+			}
+		}
 		t.Run(s, func(t *testing.T) {
-			dir, key := scaleArchive(t, games)
+			dir, key := scaleArchive(t, how, games)
 			cmd := exec.Command(bin, "archive", dir, "--key", key, "--html", filepath.Join(t.TempDir(), "report.html"))
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &out
@@ -83,10 +92,9 @@ func watch(pid int, done <-chan struct{}, peak chan<- int) {
 	}
 }
 
-// scaleArchive plays short games and writes their archive.
-func scaleArchive(t *testing.T, games int) (dir, key string) {
+// scaleArchive plays games and writes their archive.
+func scaleArchive(t *testing.T, how dealer.Terms, games int) (dir, key string) {
 	h := dealer.New(t, 11)
-	how := dealer.Terms{Variant: "hyper", Mode: commitment.Random, Options: dealer.SingleGame, Rolls: commitment.Lengths{4, 8, 8}, Anchored: true, StopAt: 4}
 	for range games {
 		m := h.Open(how)
 		m.Play()

@@ -692,6 +692,13 @@ function checkOrder (b, games, r) {
     const later = commits.find((d) => d.tenant === c.tenant && d.mode === c.mode && d.index > c.index && d.number <= c.number)
     bad(!later, `number ${c.number} was committed before number ${later?.number}`)
   }
+  // assign.lowest: a bundle can only show that a number was passed over, by its being assigned later.
+  const assigns = b.statements.filter((s) => s.type === 'assign')
+  for (const a of assigns) {
+    const c = commits.find((d) => d.sequence === a.sequence)
+    const higher = assigns.find((o) => c && o.index > c.index && o.index < a.index && o.number > a.number)
+    if (higher) r.fail('assign.lowest', `number ${a.number} was free when number ${higher.number} was assigned`, a.game)
+  }
   const finish = b.statements.find((s) => s.type === 'finish')
   const before = (x, y, g) => { if (x && y) bad(x.index < y.index, `${x.type} comes after ${y.type}`, g.game) }
   for (const g of games) {

@@ -23,7 +23,7 @@ import (
 
 const (
 	single = "raise=mars stake=win series=single crawford=off"
-	three  = "raise=mars stake=win series=points:3 crawford=off"
+	series = "raise=mars stake=win series=points:25 crawford=off"
 )
 
 func names(f files) []string { return slices.Sorted(maps.Keys(f)) }
@@ -45,11 +45,11 @@ func TestArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	src := s.source()
-	long := s.open(terms{"short", "random", three, true}, 1)
+	long := s.open(terms{"short", "random", series, true}, 1)
 	steps := []func(){
 		func() { long.game(1, 0) }, // goes on below
 		func() {
-			m := s.open(terms{"long-classic", "balanced", three, false}, 2)
+			m := s.open(terms{"long-classic", "balanced", series, false}, 2)
 			m.game(1, 0)
 			m.game(2, 7) // aborted
 			m.game(3, 0)
@@ -214,7 +214,7 @@ func TestInterrupted(t *testing.T) {
 	for n := range uint64(4) {
 		s.open(terms{"short", "random", single, false}, n).game(1, 0)
 	}
-	long := s.open(terms{"short", "random", three, true}, 9)
+	long := s.open(terms{"short", "random", series, true}, 9)
 	long.game(1, 5)
 	dir := t.TempDir()
 	src := s.source()

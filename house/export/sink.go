@@ -199,10 +199,8 @@ func (d *directory) mark(done int64, target string) error {
 	if err := syncAll(d.root); err != nil {
 		return err
 	}
-	if err := d.put(markFile, append(fmt.Appendf(nil, markFormat, done), target...)); err != nil {
-		return err
-	}
-	return syncAll(d.root)
+	// The mark itself may be lost in a crash: then this stretch is done again.
+	return d.put(markFile, append(fmt.Appendf(nil, markFormat, done), target...))
 }
 
 // finish makes the new checkpoint that of the archive, and then takes away the

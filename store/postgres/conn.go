@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
+
+	"fairdice/store"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -195,6 +198,19 @@ func lostRace(err error) bool {
 		return true
 	}
 	return false
+}
+
+// storage marks the errors of a server that cannot work now: no space, no
+// memory, an I/O error, a shutdown, a statement that waited too long.
+func storage(err error) error {
+	if errors.Is(err, store.ErrUncertain) || errors.Is(err, store.ErrStorage) {
+		return err
+	}
+	switch c := code(err); {
+	case strings.HasPrefix(c, "53"), strings.HasPrefix(c, "57"), strings.HasPrefix(c, "58"), c == readOnlyTransaction, c == idleInTransaction:
+		return fmt.Errorf("%w: %w", store.ErrStorage, err)
+	}
+	return err
 }
 
 // gone says that the server, or the way to it, has failed, or that it is no

@@ -67,6 +67,13 @@ func TestRetries(t *testing.T) {
 			t.Errorf("error %v after %d runs, want that of the server after one", err, runs)
 		}
 	})
+	t.Run("no space", func(t *testing.T) {
+		db.inject = func(*conn, string) error { return &pgconn.PgError{Code: "53100", Message: "could not extend file"} }
+		defer func() { db.inject = nil }()
+		if err := db.Update(context.Background(), addTenant("x")); !errors.Is(err, store.ErrStorage) {
+			t.Errorf("got error %v, want %v", err, store.ErrStorage)
+		}
+	})
 	t.Run("end of the context", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		db.inject = func(*conn, string) error {

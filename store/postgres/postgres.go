@@ -175,7 +175,7 @@ func (db *database) View(ctx context.Context, fn func(store.Reader) error) error
 	defer s.end()
 	err = fn(&reader{s})
 	if s.failed != nil { // also if fn has swallowed it
-		return s.failed
+		return storage(s.failed)
 	}
 	return err
 }
@@ -196,7 +196,7 @@ func (db *database) Update(ctx context.Context, fn func(store.Tx) error) error {
 		s.eager = eager
 		again, err := s.update(fn, lockLog)
 		if !again {
-			return err
+			return storage(err)
 		}
 		lockLog = lockLog || s.logMoved
 		if !eager && refused(err) {
@@ -204,7 +204,7 @@ func (db *database) Update(ctx context.Context, fn func(store.Tx) error) error {
 			continue
 		}
 		if err := tries.wait(ctx, err); err != nil {
-			return err
+			return storage(err)
 		}
 	}
 }

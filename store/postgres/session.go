@@ -146,7 +146,7 @@ func (s *session) start(scan func(*row), calls ...call) (tag pgconn.CommandTag, 
 	}
 	if s.conn == nil {
 		if s.conn, err = connect(s.ctx, s.db.config); err != nil {
-			return tag, fmt.Errorf("connect to database: %w", err)
+			return tag, fmt.Errorf("%w: connect to database: %w", store.ErrStorage, err)
 		}
 	}
 	net := s.conn.pg.Conn()

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"fairdice/store"
+
 	driverlib "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -252,6 +254,15 @@ func code(err error) int {
 		return e.Code()
 	}
 	return 0
+}
+
+// storage marks errors that come from the disk and not from what was asked.
+func storage(err error) error {
+	switch code(err) & 0xff {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM:
+		return fmt.Errorf("%w: %w", store.ErrStorage, err)
+	}
+	return err
 }
 
 // taken says that a row with that key is there.

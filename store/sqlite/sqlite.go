@@ -147,7 +147,7 @@ func (db *database) Update(ctx context.Context, fn func(store.Tx) error) error {
 		return err
 	}
 	defer db.running.Done()
-	return db.writer.update(ctx, fn)
+	return storage(db.writer.update(ctx, fn))
 }
 
 func (db *database) View(ctx context.Context, fn func(store.Reader) error) error {

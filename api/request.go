@@ -1,0 +1,81 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+
+	"fairdice/house"
+)
+
+// shape is what a request may bring beside its path and headers.
+type shape struct {
+	query []string
+	body  bool
+}
+
+// shapes are those of the operations that bring anything, by the pattern of
+// their route; TestShapesAreTheDocument holds them against openapi.yaml.
+var shapes = map[string]shape{
+	"PUT /v1/matches/{match}":                                                      {query: []string{"since"}, body: true},
+	"GET /v1/matches/{match}/statements":                                           {query: []string{"since"}},
+	"PUT /v1/matches/{match}/abandon":                                              {query: []string{"since"}},
+	"PUT /v1/matches/{match}/games/{game}":                                         {query: []string{"since"}},
+	"PUT /v1/matches/{match}/games/{game}/segments/{segment}/links/{seat}":         {query: []string{"since"}, body: true},
+	"PUT /v1/matches/{match}/games/{game}/segments/{segment}/links/{seat}/{throw}": {body: true},
+	"PUT /v1/matches/{match}/games/{game}/events/{line}":                           {body: true},
+	"PUT /v1/matches/{match}/games/{game}/close":                                   {query: []string{"since"}, body: true},
+	"PUT /v1/matches/{match}/games/{game}/abort":                                   {query: []string{"since"}, body: true},
+	"GET /v1/matches/{match}/games/{game}/record":                                  {query: []string{"view"}},
+	"PUT /v1/modes/{mode}/sequences/{number}":                                      {query: []string{"since"}},
+	"GET /v1/sequences":                                                            {query: []string{"tenant", "mode", "state", "cursor", "limit"}},
+	"GET /v1/sequences/{sequence}":                                                 {query: []string{"since"}},
+	"PUT /v1/sequences/{sequence}/retire":                                          {query: []string{"since"}, body: true},
+	"GET /v1/statements/{index}":                                                   {query: []string{"since"}},
+}
+
+// shapeOf is that of the operation a request was routed to.
+func shapeOf(r *http.Request) shape {
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	return shapes[method+" "+chi.RouteContext(r.Context()).RoutePattern()]
+}
+
+// query refuses parameters the operation does not have: one that is misspelt
+// and passed over is an answer to another question than the one asked. The
+// generated code checks of a size of the log only that it is a number.
+func (s *server) query(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		// Not URL.Query, which drops the pairs it cannot read.
+		q, err := url.ParseQuery(r.URL.RawQuery)
+		if err != nil {
+			s.problem(w, r, refuse(house.Malformed, "the query string is not well-formed"))
+			return
+		}
+		known := shapeOf(r).query
+		for name, values := range q {
+			switch {
+			case !slices.Contains(known, name):
+				s.problem(w, r, refuse(house.Malformed, "there is no parameter %.64q here", name))
+				return
+			case len(values) > 1:
+				s.problem(w, r, refuse(house.Malformed, "parameter %s stands %d times in the query string", name, len(values)))
+				return
+			}
+		}
+		if n, err := strconv.ParseInt(q.Get("since"), 10, 64); q.Has("since") && (err != nil || n < 1) {
+			s.problem(w, r, refuse(house.Malformed, "parameter since is not the size of a log: a number from 1 on"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
