@@ -52,6 +52,26 @@ func openToRead(ctx context.Context, address string, readers int) (reader, error
 	return sqlite.OpenReader(address, sqlite.Options{Readers: readers})
 }
 
+// joins demands copies of the keys before an instance joins others on a
+// database that has a log: new ones would be those of another log.
+func (c config) joins(ctx context.Context) (err error) {
+	if _, err := os.Stat(c.logKey()); err == nil || !isShared(c.database()) {
+		return nil // whatever is wrong with the file is said when it is read
+	}
+	db, err := openDatabase(ctx, c.database())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return db.View(ctx, func(r store.Reader) error {
+		head, err := r.LogHead()
+		if err == nil && head.Size > 0 {
+			err = fmt.Errorf("open keys: the database has a log of %d statements; copy log.key, receipts.key and the master key of the service that began it to %s", head.Size, c.data)
+		}
+		return err
+	})
+}
+
 // withoutPassword is an address that may be shown.
 func withoutPassword(address string) string {
 	u, err := url.Parse(address)

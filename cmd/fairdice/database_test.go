@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -67,6 +68,56 @@ func TestMigrate(t *testing.T) {
 		}
 		if err := s.stop(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestJoin: two services on one PostgreSQL database are one service. The
+// second needs the keys of the first.
+func TestJoin(t *testing.T) {
+	address := pgtest.Start(t).Database(t)
+	shared := func(dir string) func(c *config) {
+		return func(c *config) { c.data, c.master, c.db = dir, filepath.Join(dir, "master.key"), address }
+	}
+	one, other := t.TempDir(), t.TempDir()
+	first, key := startService(t, shared(one))
+
+	c := testConfig(other)
+	shared(other)(&c)
+	if s, err := openService(t.Context(), c, first.log); err == nil || !strings.Contains(err.Error(), "copy log.key") {
+		t.Errorf("without the keys: %v, %v", s, err)
+	}
+	for _, name := range []string{"log.key", "receipts.key", "master.key"} {
+		b, err := os.ReadFile(filepath.Join(one, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(other, name), b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	second, _ := startService(t, shared(other))
+	var clients [2]*client.Client
+	for i, s := range []*service{first, second} {
+		var err error
+		if clients[i], err = client.New(s.url(), client.WithKey(key)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := openBench(t, clients[0])
+	for i := range 6 {
+		c := clients[i%2]
+		if i == 0 {
+			if _, err := clients[1].NextGame(t.Context(), id, 1, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, err := c.DrawBytes(t.Context(), id, 1, 1, client.StreamOpening, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := clients[(i+1)%2].DrawBytes(t.Context(), id, 1, 1, client.StreamOpening, 0); err != nil || !bytes.Equal(a, b) {
+			t.Errorf("two services answer one draw with %s and %s (%v)", a, b, err)
 		}
 	}
 }

@@ -43,6 +43,9 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 	if err := c.errEnded(); err != nil {
 		return nil, err
 	}
+	if err := c.joins(ctx); err != nil {
+		return nil, err
+	}
 	k, err := openKeys(c)
 	if err != nil {
 		return nil, err

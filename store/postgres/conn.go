@@ -109,7 +109,7 @@ func (c *conn) bind(s *pgconn.StatementDescription, args []any) error {
 //
 // The context of a caller is not passed on: pgx ends the connection with it,
 // which costs more than what it would save. A statement that takes too long is
-// ended by the server, or by the transaction's timer.
+// ended by the server, or by the session's timer.
 func (c *conn) send(scan func(*row), calls ...call) (tag pgconn.CommandTag, err error) {
 	var batch pgconn.Batch
 	for _, call := range calls {

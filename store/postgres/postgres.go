@@ -58,9 +58,8 @@ const (
 	StatementLimit = 30 * time.Second
 )
 
-// TransactionLimit is when this side gives up a transaction whose server does
-// not answer at all.
-const TransactionLimit = 45 * time.Second
+// AnswerLimit is when this side gives up a server that does not answer at all.
+const AnswerLimit = 45 * time.Second
 
 // Options tune a database; the zero value is fine.
 type Options struct {

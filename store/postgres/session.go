@@ -150,12 +150,13 @@ func (s *session) start(scan func(*row), calls ...call) (tag pgconn.CommandTag, 
 		}
 	}
 	net := s.conn.pg.Conn()
-	s.timer = time.AfterFunc(TransactionLimit, func() { net.SetDeadline(time.Unix(1, 0)) })
+	s.timer = time.AfterFunc(AnswerLimit, func() { net.SetDeadline(time.Unix(1, 0)) })
 	s.begun = true
 	return s.send(scan, calls...)
 }
 
 func (s *session) send(scan func(*row), calls ...call) (tag pgconn.CommandTag, err error) {
+	s.timer.Reset(AnswerLimit)
 	if s.db.inject != nil {
 		for _, c := range calls {
 			if err := s.db.inject(s.conn, c.sql); err != nil {
