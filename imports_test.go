@@ -46,7 +46,7 @@ var graph = map[string][]string{
 	"internal/dealer":   {"replay", "rules", "commitment", "translog", "golang.org/x/mod/sumdb/"},
 	"internal/gamesdoc": {"rules", "replay", "commitment", "internal/board", "internal/messages"},
 	"internal/messages": {"rules"},
-	"internal/plays":    {"rules"},
+	"internal/plays":    {"rules", "github.com/go-json-experiment/"},
 	"internal/relay":    {"internal/beacon"},
 	"internal/selfplay": {"replay", "rules"},
 	"internal/unpack":   {"github.com/klauspost/compress/"},

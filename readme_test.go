@@ -11,7 +11,7 @@ import (
 )
 
 // The sessions of the README run as they stand, line by line in one shell,
-// every line successfully. Only `make build` is done beforehand and the port
+// every line successfully, and once more over what the first time has left. Only `make build` is done beforehand and the port
 // is one that is free.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile("README.md")
@@ -27,7 +27,7 @@ func TestReadme(t *testing.T) {
 	if len(sessions) < 2 {
 		t.Fatalf("the README has %d sessions", len(sessions))
 	}
-	for _, s := range sessions {
+	for _, s := range append(sessions, sessions...) {
 		s, _, _ = strings.Cut(s, "```")
 		script := "set -ex\n"
 		for line := range strings.Lines(s) {

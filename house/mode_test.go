@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -241,10 +242,17 @@ func TestDiceOnly(t *testing.T) {
 		code(t, closeWith(nil), house.Malformed)
 		code(t, closeWith(m.lines[:len(m.lines)-1]), house.Malformed)
 		code(t, closeWith(append(append([]string(nil), m.lines...), "end A 1")), house.Malformed)
-		code(t, closeWith(m.lines[1:]), house.Illegal)                                                      // a throw is missing
-		code(t, closeWith(append([]string{"opening 1 1"}, m.lines...)), house.Illegal)                      // one too many
-		code(t, closeWith(change(0, "opening 3 3")), house.Illegal)                                         // another die
-		code(t, closeWith(append(m.lines[1:2:2], append(m.lines[:1:1], m.lines[2:]...)...)), house.Illegal) // another order
+		code(t, closeWith(m.lines[1:]), house.Illegal)                                 // a throw is missing
+		code(t, closeWith(append([]string{"opening 1 1"}, m.lines...)), house.Illegal) // one too many
+		other := "opening 3 3"
+		if m.lines[0] == other {
+			other = "opening 4 4"
+		}
+		code(t, closeWith(change(0, other)), house.Illegal) // another die
+		thrown := m.throwLines()
+		decisive := slices.IndexFunc(thrown, func(l string) bool { return strings.HasPrefix(l, "roll") })
+		first := slices.Index(m.lines, thrown[decisive])
+		code(t, closeWith(append([]string{thrown[decisive]}, slices.Delete(slices.Clone(m.lines), first, first+1)...)), house.Illegal) // another order
 	})
 	a, err := b.CloseGame(ctx, b.p, m.id, 1, m.lines, 0)
 	if err != nil {

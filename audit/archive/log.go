@@ -28,10 +28,15 @@ func (a *auditor) openLog(ctx context.Context) error {
 	key, err := a.files.Read(ctx, KeyFile, maxKey)
 	switch {
 	case err == nil:
+		a.exported = true
 	case errors.Is(err, ErrMissing) && a.Trust.Key != "":
 		key = []byte(a.Trust.Key) // a log that is served alone has no file for its key
 	case errors.Is(err, ErrMissing) && a.Trust.Policy != nil && len(a.Trust.Policy.Logs()) == 1:
 		key = []byte(a.Trust.Policy.Logs()[0])
+	case errors.Is(err, ErrMissing) && a.Trust.Policy != nil:
+		return fmt.Errorf("read log key: there is no %s, and the policy does not name exactly one log: give --key, or a policy of this log", KeyFile)
+	case errors.Is(err, ErrMissing):
+		return fmt.Errorf("read log key: there is no %s: give --key or --policy", KeyFile)
 	default:
 		return fmt.Errorf("read log key: %w", err)
 	}

@@ -81,6 +81,31 @@ func (a *auditor) verifyMatches(ctx context.Context) error {
 	return err
 }
 
+// mostSought bounds how many matches findMatches looks for.
+const mostSought = 8
+
+// findMatches tells an archive from a log: a service serves the log alone, and
+// every game in it would be reported as missing.
+func (a *auditor) findMatches(ctx context.Context) error {
+	if a.logOnly || a.exported {
+		return nil
+	}
+	sought := 0
+	for _, id := range a.book.Matches() {
+		if sought == mostSought {
+			break
+		}
+		if _, err := a.files.Read(ctx, MatchName(id), audit.MaxMatchFile); !errors.Is(err, ErrMissing) {
+			return ctx.Err()
+		}
+		sought++
+	}
+	if sought == 0 {
+		return nil
+	}
+	return fmt.Errorf("there is a log here, and no archive: no %s, and no file of a match; verify log checks a log", KeyFile)
+}
+
 // collect adds up the outcomes until all are there.
 func (a *auditor) collect(ctx context.Context, outcomes <-chan outcome) error {
 	total := 0

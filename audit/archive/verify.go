@@ -32,6 +32,7 @@ type auditor struct {
 	Options
 	files       Files
 	logOnly     bool
+	exported    bool   // the archive names a key itself, as an export does and a service does not
 	inside      string // the key that the archive names
 	own         translog.Checkpoint
 	raw         string
@@ -107,6 +108,9 @@ func (a *auditor) run(ctx context.Context) (*Result, error) {
 	default:
 		if a.book.Len() == 0 {
 			return nil, errors.New("the log is empty")
+		}
+		if err := a.findMatches(ctx); err != nil {
+			return nil, err
 		}
 		a.retired()
 		if err := a.resume(); err != nil {

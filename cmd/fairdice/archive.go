@@ -46,6 +46,9 @@ With --policy the archive ends in a checkpoint that the witnesses have cosigned.
 }
 
 func exportTo(c *cobra.Command, cfg config, to string) (err error) {
+	if err := cfg.errNoService(); err != nil {
+		return err
+	}
 	key, err := readSigningKey(cfg.logKey())
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairdice/commitment"
+	"fairdice/store"
 	"fairdice/store/sqlite"
+	"fairdice/translog"
 )
 
 func newBackup(s *settings) *cobra.Command {
@@ -27,6 +31,9 @@ was restored from an old backup from signing a second history.`,
 				return err
 			}
 			if err := cfg.ownFile("back up database"); err != nil {
+				return err
+			}
+			if err := cfg.errNoService(); err != nil {
 				return err
 			}
 			return sqlite.Backup(cfg.database(), args[0])
@@ -53,14 +60,17 @@ signed next would contradict what people hold.`,
 			if err := cfg.ownFile("restore database"); err != nil {
 				return err
 			}
-			return restore(cfg, args[0])
+			return restore(c.Context(), cfg, args[0])
 		},
 	}
 	s.flags(c, "data", "database", "master-key")
 	return c
 }
 
-func restore(c config, from string) error {
+func restore(ctx context.Context, c config, from string) error {
+	if err := c.errNoDirectory(); err != nil {
+		return fmt.Errorf("restore database: %w", err)
+	}
 	for _, file := range []string{c.logKey(), c.receiptKey(), c.master} {
 		if _, err := readSecret(file); err != nil {
 			return fmt.Errorf("restore database: %w", err)
@@ -88,12 +98,68 @@ func restore(c config, from string) error {
 		err = out.Sync()
 	}
 	if err = errors.Join(err, out.Close()); err == nil {
+		err = checkBackup(ctx, partial, c.logKey())
+	}
+	if err == nil {
 		err = os.Rename(partial, c.database())
 	}
 	if err != nil {
-		return fmt.Errorf("restore database: %w", err)
+		return errors.Join(fmt.Errorf("restore database from %s: %w", from, err), os.Remove(partial))
 	}
 	return syncDir(c.data)
+}
+
+// checkBackup demands that a file is a database of the log whose key is here.
+// It is asked of the copy, so that what was checked is what gets the name.
+func checkBackup(ctx context.Context, file, logKey string) (err error) {
+	key, err := readSigningKey(logKey)
+	if err != nil {
+		return err
+	}
+	db, err := sqlite.OpenReader(file, sqlite.Options{Readers: 1})
+	if err != nil {
+		return fmt.Errorf("this is no backup that can be used: %w", err)
+	}
+	defer func() {
+		err = errors.Join(err, db.Close())
+		for _, beside := range []string{"-wal", "-shm"} {
+			if e := os.Remove(file + beside); e != nil && !errors.Is(e, fs.ErrNotExist) {
+				err = errors.Join(err, e)
+			}
+		}
+	}()
+	return db.View(ctx, func(r store.Reader) error {
+		first, err := r.Entry(0)
+		if errors.Is(err, store.ErrNotFound) {
+			return errors.New("this is a database without a log")
+		} else if err != nil {
+			return fmt.Errorf("read first statement: %w", err)
+		}
+		st, err := commitment.Parse(first.Text)
+		if err != nil {
+			return fmt.Errorf("read first statement: %w", err)
+		}
+		var origin string
+		switch st := st.(type) {
+		case commitment.Commit:
+			origin = st.Log
+		case commitment.Open:
+			origin = st.Log
+		}
+		if origin != key.signer.Name() {
+			return fmt.Errorf("this is a backup of the log %q, and the key here is that of %q", origin, key.signer.Name())
+		}
+		last, err := r.LatestCheckpoint()
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("read last checkpoint: %w", err)
+		}
+		if _, err := translog.OpenCheckpoint(last.Note, key.verifier); err != nil {
+			return fmt.Errorf("its last checkpoint is not signed by the log key here: %w", err)
+		}
+		return nil
+	})
 }
 
 func syncDir(dir string) error {

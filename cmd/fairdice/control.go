@@ -29,6 +29,7 @@ func (s *service) control(ctx context.Context) (stop func()) {
 	}
 	server := &http.Server{
 		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       5 * time.Second,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			var o order
 			var rep report
@@ -49,7 +50,7 @@ func (s *service) control(ctx context.Context) (stop func()) {
 		ctx, cancel := context.WithTimeout(context.Background(), Patience)
 		defer cancel()
 		if err := server.Shutdown(ctx); err != nil {
-			s.log.WarnContext(ctx, "control socket closed early", "error", err)
+			s.log.WarnContext(ctx, "control socket closed early", "error", errors.Join(err, server.Close()))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -135,6 +136,9 @@ func (d *demo) run(ctx context.Context, out io.Writer) (err error) {
 	if err := os.MkdirAll(d.out, 0o755); err != nil {
 		return fmt.Errorf("make output directory: %w", err)
 	}
+	if err := d.clear(); err != nil {
+		return err
+	}
 	if cfg.data = d.data; cfg.data == "" {
 		if cfg.data, err = os.MkdirTemp("", "fairdice-demo-"); err != nil {
 			return fmt.Errorf("make data directory: %w", err)
@@ -181,9 +185,6 @@ func (d *demo) open(ctx context.Context, cfg config, out io.Writer) (*service, e
 	if d.level != "L1" {
 		return openService(ctx, cfg, log)
 	}
-	if err := os.MkdirAll(cfg.data, 0o700); err != nil {
-		return nil, fmt.Errorf("make data directory: %w", err)
-	}
 	k, err := openKeys(cfg)
 	if err != nil {
 		return nil, err
@@ -216,6 +217,27 @@ func (d *demo) clock() func() time.Time {
 		return time.Now
 	}
 	return d.now
+}
+
+// exhibits are the names of what a demo writes.
+var exhibits = regexp.MustCompile(`^(bundle\.json|log\.key|policy|throws\.txt|anchor-[ab]|game-[0-9]+\.record)$`)
+
+// clear removes what an earlier demo has left, and nothing else: an anchor or
+// a game that belongs to another bundle would prove the wrong thing.
+func (d *demo) clear() error {
+	entries, err := os.ReadDir(d.out)
+	if err != nil {
+		return fmt.Errorf("clear output directory: %w", err)
+	}
+	for _, e := range entries {
+		if !exhibits.MatchString(e.Name()) || !e.Type().IsRegular() {
+			continue
+		}
+		if err := os.Remove(filepath.Join(d.out, e.Name())); err != nil {
+			return fmt.Errorf("clear output directory: %w", err)
+		}
+	}
+	return nil
 }
 
 // beacon makes sure that a relay can be reached, before half a minute is

@@ -84,7 +84,8 @@ func TestDemoL1(t *testing.T) {
 	out := &spoken{}
 	err := d.run(t.Context(), io.MultiWriter(out, writerFunc(func(p []byte) {
 		if bytes.Contains(p, []byte("waits for round 12040883 of the beacon, public at 2024-10-14T17:13:33Z")) {
-			passed.Store(true)
+			// Half a minute passes: time for the witness, who is asked meanwhile.
+			time.AfterFunc(2*time.Second, func() { passed.Store(true) })
 		}
 	})))
 	must(t, err)

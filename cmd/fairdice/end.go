@@ -58,7 +58,7 @@ of the old log, and publish its last checkpoint with the new key.`,
 }
 
 func endLog(c *cobra.Command, cfg config, reason string) (err error) {
-	if _, err := os.Stat(cfg.database()); err != nil {
+	if err := cfg.errNoService(); err != nil {
 		return fmt.Errorf("end log: %w", err)
 	}
 	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: cfg.level}))

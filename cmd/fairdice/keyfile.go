@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -42,25 +43,20 @@ type signingKey struct {
 	public   string // verifier key as text
 }
 
-// openKeys reads the key files, and makes those that are missing only when
-// none of them and no database is there: a service whose log key was lost
-// must not start a new history over the old one.
+// openKeys reads the key files. They are made only where a service may begin
+// (config.fresh): a service whose log key was lost must not start a new
+// history over the old one.
 func openKeys(c config) (keys, error) {
 	var k keys
-	fresh := true
-	for _, file := range []string{c.database(), c.logKey(), c.receiptKey(), c.master} {
-		if _, err := os.Stat(file); err == nil {
-			fresh = false
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return k, fmt.Errorf("look for keys: %w", err)
-		}
+	fresh, err := c.fresh()
+	if err != nil {
+		return k, fmt.Errorf("open keys: %w", err)
 	}
 	if fresh {
 		if err := makeKeys(c); err != nil {
 			return k, err
 		}
 	}
-	var err error
 	if k.log, err = readSigningKey(c.logKey()); err != nil {
 		return k, err
 	}
@@ -80,9 +76,26 @@ func openKeys(c config) (keys, error) {
 	return k, nil
 }
 
-// makeKeys writes the log key last: a crash in between leaves no log key, and
-// the files that are there have signed and sealed nothing.
+// makeKeys makes the keys that are missing. The log key comes last: a crash in
+// between leaves none, and the next start makes what was not made.
 func makeKeys(c config) error {
+	if err := os.MkdirAll(c.data, 0o700); err != nil {
+		return fmt.Errorf("make data directory: %w", err)
+	}
+	if begun, err := present(c.beginning()); err != nil {
+		return err
+	} else if !begun {
+		if err := writeSecret(c.beginning(), "This service has not come to the end of its first start.\n"); err != nil {
+			return err
+		}
+	}
+	if done, err := present(c.logKey()); done || err != nil {
+		return err
+	}
+	// It has signed nothing, and bears the name of a log that never was.
+	if err := os.Remove(c.receiptKey()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("make receipt key: %w", err)
+	}
 	origin := c.origin
 	if origin == "" {
 		var id [4]byte
@@ -106,6 +119,11 @@ func makeKeys(c config) error {
 	for _, f := range []struct{ path, text string }{
 		{c.master, master.Text()}, {c.receiptKey(), receipts + "\n"}, {c.logKey(), log + "\n"},
 	} {
+		if made, err := present(f.path); err != nil {
+			return err
+		} else if made {
+			continue // the master key of the start before
+		}
 		if err := writeSecret(f.path, f.text); err != nil {
 			return err
 		}
@@ -114,17 +132,26 @@ func makeKeys(c config) error {
 }
 
 // writeSecret makes a file that only its owner can read and that survives a
-// power cut. It never overwrites.
+// power cut: it has its name when it is whole. It never overwrites.
 func writeSecret(path, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if there, err := present(path); err != nil {
+		return err
+	} else if there {
+		return fmt.Errorf("write key: %s is there already", path)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // mode 0600
 	if err != nil {
 		return fmt.Errorf("write key: %w", err)
 	}
+	defer os.Remove(f.Name())
 	_, err = f.WriteString(text)
 	if err == nil {
 		err = f.Sync()
 	}
-	if err := errors.Join(err, f.Close()); err != nil {
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
 		return fmt.Errorf("write key: %w", err)
 	}
 	return syncDir(filepath.Dir(path))
@@ -142,6 +169,9 @@ func readSecret(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return "", fmt.Errorf("read key: %w", err)
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return "", fmt.Errorf("read key: %s is empty: restore it from your copy; a new key cannot continue what this one has begun", path)
 	}
 	return string(data), nil
 }
@@ -231,6 +261,9 @@ func newKeys(s *settings) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := cfg.errNoDirectory(); err != nil {
+				return err
+			}
 			log, err := readSigningKey(cfg.logKey())
 			if err != nil {
 				return err
@@ -239,13 +272,14 @@ func newKeys(s *settings) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.OutOrStdout(), "log\t%s\n", log.public)
+			out := c.OutOrStdout()
+			fmt.Fprintf(out, "log\t%s\n", log.public)
 			for n, k := range receipts {
 				name := "receipts"
 				if n < len(receipts)-1 {
 					name = "receipts (old)"
 				}
-				fmt.Fprintf(c.OutOrStdout(), "%s\t%s\n", name, k.public)
+				fmt.Fprintf(out, "%s\t%s\n", name, k.public)
 			}
 			return nil
 		},
@@ -264,6 +298,9 @@ in a new data directory. docs/operating.md says how the old one ends.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := s.read(c)
 			if err != nil {
+				return err
+			}
+			if err := cfg.errNoDirectory(); err != nil {
 				return err
 			}
 			public, err := rotate(cfg)

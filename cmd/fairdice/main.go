@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -18,8 +19,14 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := newRoot().ExecuteContext(ctx)
+	stops := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // under nohup it stays ignored
+		stops = append(stops, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), stops...)
+	root, out := newRoot(), &told{out: os.Stdout}
+	root.SetOut(out)
+	err := cmp.Or(root.ExecuteContext(ctx), out.err)
 	stop()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "fairdice: %v\n", err)

@@ -42,7 +42,9 @@ func serve(c *cobra.Command, cfg config) (err error) {
 	out := c.OutOrStdout()
 	key, err := s.prepare(ctx)
 	if key != "" { // before anything else can go wrong
-		fmt.Fprintf(out, "api key   %s   (tenant %s; shown this once)\n", key, cfg.tenant)
+		if _, err := fmt.Fprintf(out, "api key   %s   (tenant %s; shown this once)\n", key, cfg.tenant); err != nil {
+			return fmt.Errorf("show API key: %w; make another with \"fairdice tenants add %s\"", err, cfg.tenant)
+		}
 	}
 	if ctx.Err() != nil {
 		return nil // asked to stop before it began
@@ -50,14 +52,17 @@ func serve(c *cobra.Command, cfg config) (err error) {
 	if err != nil {
 		return err
 	}
+	// Whoever finds the service ready may give orders at once.
+	defer s.control(ctx)()
 	if err := s.serve(); err != nil {
 		return err
 	}
-	defer s.control(ctx)()
 
-	fmt.Fprintf(out, "serving   %s\n", s.url())
-	fmt.Fprintf(out, "log key   %s\n", s.keys.log.public)
-	fmt.Fprintf(out, "next      %s/openapi.yaml says what it does; \"fairdice demo --out demo\" plays a match\n", s.url())
+	_, err = fmt.Fprintf(out, "serving   %s\nlog key   %s\nnext      %s/openapi.yaml says what it does; \"fairdice demo --out demo\" plays a match\n",
+		s.url(), s.keys.log.public, s.url())
+	if err != nil {
+		return err
+	}
 
 	select {
 	case <-ctx.Done():

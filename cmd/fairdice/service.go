@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"time"
 
 	"fairdice/api"
@@ -16,10 +14,6 @@ import (
 	"fairdice/store"
 	"fairdice/translog/server"
 )
-
-func (c config) logKey() string     { return filepath.Join(c.data, "log.key") }
-func (c config) receiptKey() string { return filepath.Join(c.data, "receipts.key") }
-func (c config) headFile() string   { return filepath.Join(c.data, "head") }
 
 // service is everything that runs; a test can start one.
 type service struct {
@@ -31,15 +25,14 @@ type service struct {
 	listen    net.Listener
 	done      chan error
 	witnessed bool // checkpoints get cosigned
+	flights   flights
+	room      room
 	log       *slog.Logger
 }
 
 // openService opens what is there and makes what is missing. Nothing is
 // served yet.
 func openService(ctx context.Context, c config, log *slog.Logger) (*service, error) {
-	if err := os.MkdirAll(c.data, 0o700); err != nil {
-		return nil, fmt.Errorf("make data directory: %w", err)
-	}
 	if err := c.errEnded(); err != nil {
 		return nil, err
 	}
@@ -55,6 +48,10 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 		return nil, err
 	}
 	witnesses, trusted, err := c.watched(k.log.public)
+	if err != nil {
+		return nil, err
+	}
+	headless, err := c.headless()
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +71,9 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	if err := c.begun(headless, log); err != nil {
+		return nil, errors.Join(err, h.Close(), db.Close())
+	}
 	return &service{config: c, store: db, house: h, keys: k, log: log, done: make(chan error, 1), witnessed: len(witnesses) > 0}, nil
 }
 
@@ -81,20 +81,24 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 // sequences sealed for every tenant. The key is "" unless it was made now; it
 // comes with an error too if something failed after it was made.
 func (s *service) prepare(ctx context.Context) (key string, err error) {
-	switch err := s.house.AddTenant(ctx, s.config.tenant); {
-	case err == nil:
-		if key, err = s.house.IssueKey(ctx, s.config.tenant, "first", house.Scopes()); err != nil {
-			return "", err
-		}
-	case !errors.Is(err, store.ErrExists):
+	if err := s.house.AddTenant(ctx, s.config.tenant); err != nil && !errors.Is(err, store.ErrExists) {
 		return "", fmt.Errorf("add tenant %s: %w", s.config.tenant, err)
 	}
 	var tenants []store.Tenant
+	var keys []store.APIKey
 	if err := s.store.View(ctx, func(r store.Reader) (err error) {
-		tenants, err = r.Tenants()
+		if tenants, err = r.Tenants(); err == nil {
+			keys, err = r.APIKeys(s.config.tenant)
+		}
 		return err
 	}); err != nil {
-		return key, fmt.Errorf("list tenants: %w", err)
+		return "", fmt.Errorf("list tenants: %w", err)
+	}
+	// A crash may have come between the tenant and its key.
+	if len(keys) == 0 {
+		if key, err = s.house.IssueKey(ctx, s.config.tenant, "first", house.Scopes()); err != nil {
+			return "", err
+		}
 	}
 	for _, t := range tenants {
 		if err := s.seal(ctx, t.Name); err != nil {
@@ -129,14 +133,14 @@ func (s *service) serve() error {
 		log = server.NewCosigned(s.store)
 	}
 	handler, err := api.New(api.Config{
-		House: s.house, Log: log, Ready: s.house.Ready, Version: version(),
+		House: s.house, Log: log, Ready: s.ready, Version: version(),
 		LinkRate: s.config.linkRate, ProxyHeader: s.config.proxy, Logger: s.log, Now: s.config.now,
 	})
 	if err != nil {
 		return err
 	}
 	s.http = &http.Server{
-		Handler:           handler,
+		Handler:           s.flights.follow(handler),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
 		WriteTimeout:      2 * api.DefaultTimeout,
@@ -153,6 +157,9 @@ func (s *service) url() string { return "http://" + s.listen.Addr().String() }
 // Patience is how long a stop waits for requests that are being answered.
 const Patience = 20 * time.Second
 
+// Grace is how long a stop waits for the rest of requests that came in half.
+const Grace = 2 * time.Second
+
 // stop answers what has come in, then closes everything in the order in which
 // the parts rely on each other.
 func (s *service) stop() error {
@@ -161,7 +168,12 @@ func (s *service) stop() error {
 	case s.http != nil:
 		ctx, cancel := context.WithTimeout(context.Background(), Patience)
 		defer cancel()
+		s.flights.hurry(time.Now().Add(Grace))
 		err = s.http.Shutdown(ctx)
+		if errors.Is(err, context.DeadlineExceeded) {
+			s.log.Warn("stopped hard: requests were cut off, their clients may repeat them", "requests", s.flights.names())
+			err = s.http.Close()
+		}
 	case s.listen != nil:
 		err = s.listen.Close()
 	}

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"io"
 	"log/slog"
+	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"fairdice/house"
 	"fairdice/replay"
 	"fairdice/rules"
 )
@@ -60,4 +64,35 @@ func shortSetting(t testing.TB) replay.Setting {
 		t.Fatal(err)
 	}
 	return m.Next()
+}
+
+// A service whose disk takes no writes is not ready, although it can be read.
+func TestReadyNeedsRoom(t *testing.T) {
+	s, _ := startService(t)
+	if err := s.ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	dir := s.config.data
+	s.config.data = filepath.Join(dir, "gone")
+	if err := s.ready(t.Context()); err != nil {
+		t.Errorf("asked again at once: %v", err)
+	}
+	s.room.tried = s.room.tried.Add(-2 * roomTried)
+	if err := s.ready(t.Context()); house.CodeOf(err) != house.Unavailable {
+		t.Errorf("without room: %v", err)
+	}
+	resp, err := http.Get(s.url() + "/readyz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" || !strings.Contains(string(body), "takes no writes") {
+		t.Errorf("/readyz: %s, %s, %v", resp.Status, body, err)
+	}
+	s.config.data = dir
+	s.room.tried = s.room.tried.Add(-2 * roomTried)
+	if err := s.ready(t.Context()); err != nil {
+		t.Errorf("with room again: %v", err)
+	}
 }

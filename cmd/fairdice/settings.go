@@ -1,9 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"math"
+	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +34,11 @@ type setting struct {
 	key     string
 	initial any
 	help    string
+}
+
+// env is the variable that gives a setting.
+func (s setting) env() string {
+	return "FAIRDICE_" + strings.ToUpper(strings.ReplaceAll(s.key, "-", "_"))
 }
 
 // list is every setting there is.
@@ -86,9 +97,11 @@ func (s *settings) read(c *cobra.Command) (config, error) {
 	if err != nil {
 		return config{}, fmt.Errorf("read settings: %w", err)
 	}
+	if err := checkEnvironment(os.Environ()); err != nil {
+		return config{}, fmt.Errorf("read settings: %w", err)
+	}
 	if s.file != "" {
-		s.v.SetConfigFile(s.file)
-		if err := s.v.ReadInConfig(); err != nil {
+		if err := s.readFile(); err != nil {
 			return config{}, fmt.Errorf("read settings: %w", err)
 		}
 		// A misspelt setting that is passed over is a service that runs
@@ -103,7 +116,17 @@ func (s *settings) read(c *cobra.Command) (config, error) {
 		data: s.v.GetString("data"), db: s.v.GetString("database"), listen: s.v.GetString("listen"), master: s.v.GetString("master-key"),
 		origin: s.v.GetString("origin"), tenant: s.v.GetString("tenant"), proxy: s.v.GetString("proxy-header"),
 		relays: s.v.GetString("beacon-relays"), policy: s.v.GetString("policy"),
-		sealed: s.v.GetInt("sealed"), linkRate: s.v.GetInt("link-rate"),
+	}
+	for key, into := range map[string]*int{"sealed": &cfg.sealed, "link-rate": &cfg.linkRate} {
+		if *into, err = whole(s.v.Get(key)); err != nil {
+			return config{}, fmt.Errorf("read settings: %s: %w", key, err)
+		}
+	}
+	for _, l := range list {
+		switch s.v.Get(l.key).(type) {
+		case []any, map[string]any:
+			return config{}, fmt.Errorf("read settings: %s has more than one value", l.key)
+		}
 	}
 	if err := cfg.level.UnmarshalText([]byte(s.v.GetString("log-level"))); err != nil {
 		return config{}, fmt.Errorf("read settings: log-level: %w", err)
@@ -120,6 +143,64 @@ func (s *settings) read(c *cobra.Command) (config, error) {
 		cfg.master = filepath.Join(cfg.data, "master.key")
 	}
 	return cfg, nil
+}
+
+// readFile reads the file given with --config.
+func (s *settings) readFile() error {
+	switch kind := filepath.Ext(s.file); kind {
+	case ".yaml", ".yml", ".toml", ".json":
+	default:
+		return fmt.Errorf("the form of the settings file %s is not known by its ending %q: .yaml, .yml, .toml or .json is", s.file, kind)
+	}
+	if _, err := os.Stat(s.file); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the settings file %s does not exist", s.file)
+	}
+	s.v.SetConfigFile(s.file)
+	if err := s.v.ReadInConfig(); err != nil {
+		return fmt.Errorf("settings file %s: %w", s.file, err)
+	}
+	return nil
+}
+
+// whole is a number as a flag, a variable or a file gives it; viper itself
+// makes 0 of a word and 2 of 2.5.
+func whole(v any) (int, error) {
+	switch n := v.(type) {
+	case int:
+		return n, nil
+	case int64:
+		return int(n), nil
+	case float64: // all numbers of JSON
+		if n == math.Trunc(n) && math.Abs(n) < 1<<53 {
+			return int(n), nil
+		}
+	case string:
+		if i, err := strconv.Atoi(n); err == nil {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("%#v is not a whole number", v)
+}
+
+// others are the variables of this name that are no settings: the key of
+// `fairdice load`, and what the tests of the project read.
+var others = []string{
+	"FAIRDICE_API_KEY",
+	"FAIRDICE_AUDIT_GAMES", "FAIRDICE_CALIBRATE", "FAIRDICE_CORPUS", "FAIRDICE_HOSTILE_MB", "FAIRDICE_KILLS",
+	"FAIRDICE_REQUIRE_CORPUS", "FAIRDICE_SCALE",
+}
+
+// checkEnvironment refuses variables that would be settings if they were spelt right.
+func checkEnvironment(environment []string) error {
+	for _, pair := range environment {
+		name, _, _ := strings.Cut(pair, "=")
+		if !strings.HasPrefix(name, "FAIRDICE_") || strings.HasPrefix(name, "FAIRDICE_TEST_") || slices.Contains(others, name) ||
+			slices.ContainsFunc(list, func(l setting) bool { return l.env() == name }) {
+			continue
+		}
+		return fmt.Errorf("the environment has %s, and there is no such setting", name)
+	}
+	return nil
 }
 
 // tenant is the tenant a command is for.
@@ -166,17 +247,17 @@ func newConfig(s *settings) *cobra.Command {
 			if _, err := s.read(c); err != nil {
 				return err
 			}
+			out := c.OutOrStdout()
 			for _, l := range list {
-				env := "FAIRDICE_" + strings.ToUpper(strings.ReplaceAll(l.key, "-", "_"))
-				fmt.Fprintf(c.OutOrStdout(), "# %s (%s)\n", l.help, env)
+				fmt.Fprintf(out, "# %s (%s)\n", l.help, l.env())
 				switch v := s.v.Get(l.key); l.initial.(type) {
 				case string:
 					if l.key == "database" {
 						v = withoutPassword(s.v.GetString(l.key))
 					}
-					fmt.Fprintf(c.OutOrStdout(), "%s: %q\n", l.key, v)
+					fmt.Fprintf(out, "%s: %q\n", l.key, v)
 				default:
-					fmt.Fprintf(c.OutOrStdout(), "%s: %v\n", l.key, v)
+					fmt.Fprintf(out, "%s: %v\n", l.key, v)
 				}
 			}
 			return nil

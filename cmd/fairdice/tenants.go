@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -47,10 +49,17 @@ type keyRow struct {
 	Revoked time.Time `json:"revoked,omitzero"`
 }
 
+// maxLabel bounds what a key is said to be for, in bytes.
+const maxLabel = 200
+
 // carryOut does what the order says, inside the process that has the database.
 func (s *service) carryOut(ctx context.Context, o order) (report, error) {
 	switch o.Do {
 	case "add":
+		// A label is printed on the operator's terminal, in a table.
+		if strings.ContainsFunc(o.Label, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(o.Label) || len(o.Label) > maxLabel {
+			return report{}, fmt.Errorf("label %.80q is not at most %d bytes of printable text on one line", o.Label, maxLabel)
+		}
 		if err := s.house.AddTenant(ctx, o.Tenant); err != nil && !errors.Is(err, store.ErrExists) {
 			return report{}, err
 		}
@@ -125,7 +134,9 @@ func newTenants(s *settings) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			rep, err := s.command(c, order{Do: "add", Tenant: args[0], Label: label, Scopes: scopes})
 			if err == nil {
-				fmt.Fprintln(c.OutOrStdout(), rep.Key)
+				if _, err = fmt.Fprintln(c.OutOrStdout(), rep.Key); err != nil {
+					err = fmt.Errorf("show API key: %w; make another, and revoke this one: the list shows how it begins", err)
+				}
 			}
 			return err
 		},
@@ -180,6 +191,9 @@ func (s *settings) command(c *cobra.Command, o order) (rep report, err error) {
 		return rep, err
 	}
 	if rep, running, err := ask(c.Context(), cfg, o); running {
+		return rep, err
+	}
+	if err := cfg.errNoService(); err != nil {
 		return rep, err
 	}
 	svc, err := openService(c.Context(), cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -103,7 +104,13 @@ func TestAnchor(t *testing.T) {
 	id := uuid.Must(uuid.NewV7()).String()
 	next := func(want, seat int, more ...string) string {
 		t.Helper()
-		args := append([]string{"anchor", "next", "--url", s.url, "--key", s.key, "--match", id, "--game", "1", "--state", state[seat]}, more...)
+		args := []string{"anchor", "next", "--url", s.url, "--key", s.key, "--match", id, "--game", "1", "--state", state[seat]}
+		for i := 0; i < len(more); i += 2 { // flags with their values, in the place of the usual ones
+			if at := slices.Index(args, more[i]); at >= 0 {
+				args = slices.Delete(args, at, at+2)
+			}
+		}
+		args = append(args, more...)
 		out, errs := verify(t, want, args...)
 		return out + errs
 	}

@@ -137,6 +137,25 @@ func TestArchiveCommand(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	page := filepath.Join(t.TempDir(), "report.html")
 	empty := t.TempDir()
+	service := t.TempDir() // what a service serves: the log alone
+	if err := os.CopyFS(service, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"log.key", "matches", "checkpoints"} {
+		if err := os.RemoveAll(filepath.Join(service, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lost := t.TempDir() // log.key and no matches: an archive, and everything is missing
+	put(t, filepath.Join(service, "log.key"), []byte(h.Key+"\n"))
+	if err := os.CopyFS(lost, os.DirFS(service)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(service, "log.key")); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(service)))
+	defer server.Close()
 	tests := []struct {
 		name string
 		args string
@@ -152,6 +171,10 @@ func TestArchiveCommand(t *testing.T) {
 		{"overdue", "log DIR --key KEY --now 2030-01-01T00:00:00Z", 0, "VERIFIED"},
 		{"file cut off", "archive " + cut + " --key KEY", 3, "unexpected EOF"},
 		{"no archive", "archive " + empty + " --key KEY", 3, "the file is missing"},
+		{"log of a service", "log SERVICE --key KEY", 0, "VERIFIED"},
+		{"log of a service without a key", "log SERVICE", 3, "read log key: there is no log.key: give --key or --policy"},
+		{"archive of a service", "archive SERVICE --key KEY", 3, "there is a log here, and no archive"},
+		{"archive that lost a match", "archive " + lost + " --key KEY", 1, "not in the archive"},
 		{"no place", "archive --key KEY", 3, "give one"},
 		{"no such directory", "archive nowhere --key KEY", 3, "nowhere"},
 		{"bad time", "log DIR --now yesterday", 3, "--now"},
@@ -164,7 +187,7 @@ func TestArchiveCommand(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			args := strings.Fields(strings.NewReplacer("DIR", dir, "KEY", h.Key).Replace(test.args))
+			args := strings.Fields(strings.NewReplacer("DIR", dir, "KEY", h.Key, "SERVICE", server.URL).Replace(test.args))
 			exit, out, errs := command(t, args...)
 			if exit != test.exit || !strings.Contains(out+errs, test.want) {
 				t.Errorf("exit %d, want %d and %q\n%s%s", exit, test.exit, test.want, out, errs)

@@ -12,7 +12,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 	"syscall"
 	"time"
 
@@ -176,7 +175,7 @@ are not looked at; verify archive does that.`,
 		Args: onePlace,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			now := time.Time{}
-			if strings.HasPrefix(args[0], "http") {
+			if isAddress(args[0]) {
 				now = time.Now().UTC().Truncate(time.Second) // a log that stands still misses deadlines too
 			}
 			o, err := flags.options(cmd, now)

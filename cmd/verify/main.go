@@ -18,6 +18,7 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"fairdice/rules"
@@ -77,7 +78,36 @@ Exit status: 0 verified, 1 a check failed, 2 evidence is incomplete,
 	}
 	root.AddCommand(bundleCommand(), rollCommand(), anchorCommand(), recordCommand(), playsCommand(),
 		logCommand(), archiveCommand(), luckCommand())
+	takeOnce(root)
 	return root
+}
+
+// takeOnce makes every flag that has one value refuse a second one. Of two
+// keys the last would be trusted in silence, and the first forgotten.
+func takeOnce(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if _, list := f.Value.(pflag.SliceValue); !list && f.Value.Type() != "bool" {
+			f.Value = &single{Value: f.Value}
+		}
+	})
+	for _, sub := range cmd.Commands() {
+		takeOnce(sub)
+	}
+}
+
+// single is the value of a flag that is given at most once.
+type single struct {
+	pflag.Value
+	given bool
+}
+
+// Set implements pflag.Value.
+func (s *single) Set(text string) error {
+	if s.given {
+		return errors.New("the flag is given twice")
+	}
+	s.given = true
+	return s.Value.Set(text)
 }
 
 // noCommand refuses arguments that name no command.
@@ -97,9 +127,15 @@ func version() string {
 	return v + ", protocol 1, rules " + rules.Version
 }
 
-// colored reports whether w is a terminal whose user wants colours
-// (NO_COLOR is respected).
+// colored reports whether w is a terminal whose user wants colours.
 func colored(w io.Writer) bool {
 	file, ok := w.(*os.File)
-	return ok && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(file.Fd()))
+	return ok && wantsColor() && term.IsTerminal(int(file.Fd()))
 }
+
+// wantsColor reports what the environment says: NO_COLOR and TERM=dumb are
+// respected.
+func wantsColor() bool { return os.Getenv("NO_COLOR") == "" && !dumb() }
+
+// dumb reports whether the terminal knows neither colours nor a cursor.
+func dumb() bool { return os.Getenv("TERM") == "dumb" }

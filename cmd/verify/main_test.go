@@ -40,6 +40,19 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+func TestColors(t *testing.T) {
+	for _, c := range []struct {
+		noColor, term string
+		want          bool
+	}{{"", "xterm", true}, {"", "", true}, {"1", "xterm", false}, {"", "dumb", false}} {
+		t.Setenv("NO_COLOR", c.noColor)
+		t.Setenv("TERM", c.term)
+		if wantsColor() != c.want {
+			t.Errorf("NO_COLOR=%s TERM=%s: colours %t, want %t", c.noColor, c.term, !c.want, c.want)
+		}
+	}
+}
+
 // exits runs a command line and demands its exit status: exits 2 bundle x.json.
 // Without it a script could only tell success from failure.
 func exits(ts *testscript.TestScript, _ bool, args []string) {

@@ -15,7 +15,7 @@ import (
 // terminal. The second function takes the bars away.
 func progress(w io.Writer) (func(stage string, done, total int64), func()) {
 	file, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
+	if !ok || dumb() || !term.IsTerminal(int(file.Fd())) {
 		return nil, func() {}
 	}
 	bars := map[string]*mpb.Bar{}

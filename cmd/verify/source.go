@@ -24,11 +24,19 @@ import (
 	"fairdice/audit/archive"
 )
 
+// isAddress tells an address from the name of a file or a directory.
+func isAddress(where string) bool {
+	return strings.HasPrefix(where, "http://") || strings.HasPrefix(where, "https://")
+}
+
 // openFiles opens an archive: a directory, an address, or one .tar.zst file.
 func openFiles(ctx context.Context, where string) (archive.Files, func() error, error) {
-	if strings.HasPrefix(where, "http://") || strings.HasPrefix(where, "https://") {
+	if isAddress(where) {
 		w, err := newWeb(where)
 		return w, func() error { return nil }, err
+	}
+	if scheme, _, ok := strings.Cut(where, "://"); ok {
+		return nil, nil, fmt.Errorf("read address: %q is neither http nor https: %s", scheme, where)
 	}
 	info, err := os.Stat(where)
 	if err != nil {

@@ -29,8 +29,8 @@ var errTooLong = fmt.Errorf("read request: a line is longer than %d bytes", MaxL
 // ErrNothingAsked is returned when there was no request at all.
 var ErrNothingAsked = errors.New("read request: nothing was asked")
 
-// Serve answers every line of in with one line of out, in order, and returns how many requests were bad. An error means that nothing was
-// asked, that reading or writing failed, or that a line was too long to go on.
+// Serve answers every line of in with one line of out, in order, and returns how many requests were bad. A line that is
+// longer than MaxLine is the last one to be answered. An error means that nothing was asked, or that reading or writing failed.
 func Serve(in io.Reader, out io.Writer, o Options) (bad int, err error) {
 	asked := 0
 	lines := bufio.NewScanner(in)
@@ -41,7 +41,7 @@ func Serve(in io.Reader, out io.Writer, o Options) (bad int, err error) {
 	var s server
 	for ; lines.Scan(); asked++ {
 		if len(lines.Bytes()) > MaxLine {
-			return bad, errTooLong
+			return bad + 1, refuseRest(encoder, buffered)
 		}
 		answer, err := s.answer(lines.Bytes(), o)
 		if err != nil {
@@ -62,7 +62,7 @@ func Serve(in io.Reader, out io.Writer, o Options) (bad int, err error) {
 		return bad, fmt.Errorf("write answer: %w", err)
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return bad, errTooLong
+		return bad + 1, refuseRest(encoder, buffered)
 	} else if err != nil {
 		return bad, fmt.Errorf("read request: %w", err)
 	}
@@ -70,4 +70,17 @@ func Serve(in io.Reader, out io.Writer, o Options) (bad int, err error) {
 		return 0, ErrNothingAsked
 	}
 	return bad, nil
+}
+
+// refuseRest answers a line that is too long. Nothing after it is answered: whoever wrote it is not speaking this language, and its rest
+// would have to be read to find the next line.
+func refuseRest(encoder *json.Encoder, out *bufio.Writer) error {
+	err := encoder.Encode(refusal{Error: errTooLong.Error()})
+	if err == nil {
+		err = out.Flush()
+	}
+	if err != nil {
+		return fmt.Errorf("write answer: %w", err)
+	}
+	return nil
 }

@@ -179,11 +179,25 @@ func TestBadRequests(t *testing.T) {
 		{"empty", ` `, "empty"},
 		{"no object", `[1]`, "read request"},
 		{"two objects", `{}{}`, "text follows"},
+		{"not JSON", `{"dice":[1,2],}`, "not JSON from byte 14"},
+		{"cut off", `{"dice":[1,`, "ends before"},
+		{"array", `[1]`, "the request is a list, want an object"},
+		{"member twice", `{"dice":[1,2],"dice":[3,4]}`, "dice is given twice"},
+		{"unknown member twice", `{"x":1,"x":1}`, "x is given twice"},
+		{"inner member twice", `{"position":{"white":{"points":{"6":1,"6":2}}}}`, "position/white/points/6 is given twice"},
+		{"text for dice", `{"dice":"31"}`, "dice is a text, want a list of numbers"},
+		{"text for a die", `{"dice":[1,"2"]}`, "dice/1 is a text, want a whole number"},
+		{"half a die", `{"dice":[1,2.5]}`, "dice/1 is 2.5, want a whole number"},
+		{"object for a number", `{"roll":{}}`, "roll is an object, want a whole number"},
+		{"number for a flag", `{"first_turn":1}`, "first_turn is a number, want true or false"},
+		{"other letter case", `{` + start + `,"Dice":[1,2]}`, "one to four dice"},
+		{"three equal dice", `{` + start + `,"dice":[2,2,2]}`, "dice"},
+		{"four dice of two values", `{` + start + `,"dice":[2,2,3,3]}`, "dice"},
 		{"no position", `{"dice":[1,2]}`, "position is missing"},
 		{"no dice", `{` + start + `}`, "one to four dice"},
 		{"die of seven", `{` + start + `,"dice":[7,1]}`, "1 to 6"},
 		{"three dice", `{` + start + `,"dice":[1,2,3]}`, "dice"},
-		{"one own die", `{` + start + `,"dice":[1]}`, "throw"},
+		{"one own die", `{` + start + `,"dice":[1]}`, "dice is [1], one die: kind own has two that were thrown"},
 		{"unknown variant", `{"variant":"chess",` + start + `,"dice":[1,2]}`, "chess"},
 		{"mover", `{` + start + `,"dice":[1,2],"mover":"red"}`, "mover"},
 		{"kind", `{` + start + `,"dice":[1,2],"kind":"gift"}`, "kind"},
@@ -200,8 +214,21 @@ func TestBadRequests(t *testing.T) {
 			}
 		})
 	}
-	if _, err := plays.Serve(strings.NewReader(strings.Repeat("x", plays.MaxLine+1)), io.Discard, plays.Options{}); err == nil {
-		t.Error("a line beyond the limit was read")
+}
+
+// TestLongLine: what came before is answered, the long line gets its error, and nothing follows.
+func TestLongLine(t *testing.T) {
+	good := `{` + start + `,"dice":[3,1]}` + "\n"
+	for _, long := range []int{plays.MaxLine + 1, plays.MaxLine + 2, plays.MaxLine + 3, 3 * plays.MaxLine} {
+		for _, end := range []string{"", "\n", "\n" + good} {
+			answers, bad := ask(t, good+strings.Repeat("x", long)+end, plays.Options{Variant: "short"})
+			if bad != 1 || len(answers) != 2 || answers[0].K != 2 || !strings.Contains(answers[1].Error, "longer than 65536 bytes") {
+				t.Errorf("a line of %d bytes before %.4q: %d bad: %+v", long, end, bad, answers)
+			}
+		}
+	}
+	if answers, bad := ask(t, strings.Repeat(" ", plays.MaxLine), plays.Options{}); bad != 1 || !strings.Contains(answers[0].Error, "empty") {
+		t.Errorf("a line of %d bytes: %+v", plays.MaxLine, answers)
 	}
 }
 

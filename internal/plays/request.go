@@ -1,11 +1,8 @@
 package plays
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 
@@ -50,15 +47,8 @@ func parseRequest(line []byte, o Options) (rules.Variant, rules.Position, rules.
 	fail := func(err error) (rules.Variant, rules.Position, rules.Stage, error) {
 		return rules.Variant{}, rules.Position{}, rules.Stage{}, err
 	}
-	decoder := json.NewDecoder(bytes.NewReader(line))
-	if err := decoder.Decode(&q); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = errors.New("the line is empty")
-		}
+	if err := decode(line, &q); err != nil {
 		return fail(fmt.Errorf("read request: %w", err))
-	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return fail(errors.New("read request: text follows the object"))
 	}
 	if q.Variant == "" {
 		q.Variant = o.Variant
@@ -191,7 +181,13 @@ func (q *request) dice(s *rules.Stage) error {
 		}
 		s.Dice[i] = uint8(d)
 	}
-	if s.Kind == rules.Handed || len(q.Dice) == 1 {
+	if s.Kind == rules.Handed {
+		return nil
+	}
+	if len(q.Dice) == 1 {
+		if s.Thrown == (rules.Dice{}) {
+			return fmt.Errorf("read request: dice is %v, one die: kind %s has two that were thrown, or name them in thrown", q.Dice, q.Kind)
+		}
 		return nil
 	}
 	// Two equal dice are a double that was thrown.
