@@ -40,6 +40,7 @@ bench:
 	$(BENCH) ./commitment
 	$(BENCH) ./audit
 	$(BENCH) ./store/sqlite
+	$(BENCH) ./store/postgres
 	$(BENCH) ./house
 	$(BENCH) ./cmd/fairdice
 
@@ -52,14 +53,14 @@ fuzz:
 		done || exit 1; done
 	$(GO) test ./rules -run Differential -differential 15000
 
-## crash: kill the service a hundred times at random moments and look at what is left
+## crash: kill the service a hundred times on each kind of database at random moments and look at what is left
 crash:
-	FAIRDICE_KILLS=100 $(GO) test ./cmd/fairdice -run TestKilled -count 1 -v -timeout 20m
+	FAIRDICE_KILLS=100 $(GO) test ./cmd/fairdice -run TestKilled -count 1 -v -timeout 60m
 
 ## calibrate: 2,000 archives of honest dice alarm as often as the statistics claim, and 2,000 games audit clean
 calibrate:
 	FAIRDICE_CALIBRATE=2000 $(GO) test ./audit/stats -run 'TestCalibration|TestPower' -count 1 -v -timeout 60m
-	FAIRDICE_AUDIT_GAMES=2000 $(GO) test ./audit/archive -count 1 -v -timeout 20m
+	FAIRDICE_AUDIT_GAMES=2000 $(GO) test ./audit/archive -count 1 -v -timeout 60m
 
 ## demo: a whole match through the real API, into ./demo
 demo: build

@@ -54,6 +54,9 @@ var graph = map[string][]string{
 		"github.com/spf13/", "github.com/google/uuid", "golang.org/x/mod/sumdb/", "golang.org/x/term"},
 	"cmd/verify": {"audit", "audit/", "replay", "replay/", "rules", "commitment", "translog", "client", "client/", "internal/board", "internal/messages", "internal/plays", "internal/unpack",
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "github.com/klauspost/compress/", "github.com/vbauerster/mpb/", "gonum.org/v1/gonum/stat/"},
+
+	"store/postgres/pgtest": {"github.com/jackc/pgx/"},
+	"store/transfer":        {"store", "translog"},
 }
 
 // listed is what the go command says of a package.

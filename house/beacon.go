@@ -89,7 +89,9 @@ func (h *House) fetchRounds(ctx context.Context) (wait bool, err error) {
 			}
 			signatures[s.Round] = sig
 		}
-		if err := h.takeSignature(ctx, s, sig); err != nil {
+		if _, err := again(ctx, h, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, h.takeSignature(ctx, s, sig)
+		}); err != nil {
 			errs = append(errs, err)
 			wait = true
 		}
@@ -138,11 +140,15 @@ func (h *House) takeSignature(ctx context.Context, row store.Segment, sig []byte
 				return err
 			}
 		}
-		return tx.ReplaceSegment(next.row)
+		if err := tx.ReplaceSegment(next.row); err != nil {
+			return fmt.Errorf("replace segment: %w", err)
+		}
+		return tx.ReplaceGame(g.row) // so that nobody ends it meanwhile
 	})
 	if err != nil {
 		return fmt.Errorf("deal segment %d of game %d of %s: %w", row.Segment, row.Game, row.Match, err)
 	}
+	g.row.Version++
 	*s = next
 	h.signer.poke()
 	return nil

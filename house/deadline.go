@@ -77,7 +77,7 @@ func (h *House) Sweep(ctx context.Context) (Swept, error) {
 	var done Swept
 	var errs []error
 	for _, g := range games {
-		closed, err := h.endOverdue(ctx, g)
+		closed, err := again(ctx, h, func(ctx context.Context) (bool, error) { return h.endOverdue(ctx, g) })
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("end game %d of %s: %w", g.Number, g.Match, err))
@@ -129,7 +129,7 @@ func (h *House) endOverdue(ctx context.Context, row store.Game) (closed bool, er
 // retire publishes the secret of a tenant's free sequence and answers the log
 // index of the statement; one retired before is left as it is.
 func (h *House) retire(ctx context.Context, sequence, tenant, reason string) (index int64, err error) {
-	err = h.store.Update(ctx, func(tx store.Tx) error {
+	err = h.update(ctx, func(tx store.Tx) error {
 		row, err := tx.Sequence(sequence)
 		if errors.Is(err, store.ErrNotFound) || err == nil && row.Tenant != tenant {
 			return refuse(NotFound, "no sequence %s", sequence)

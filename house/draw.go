@@ -16,6 +16,12 @@ import (
 // the receipt names the record before it, so nobody can later tell another
 // story of what was on the board (PROTOCOL.md §5).
 func (h *House) Draw(ctx context.Context, p Principal, match string, number, segment int, stream string, index int) (DrawAnswer, error) {
+	return again(ctx, h, func(ctx context.Context) (DrawAnswer, error) {
+		return h.drawOnce(ctx, p, match, number, segment, stream, index)
+	})
+}
+
+func (h *House) drawOnce(ctx context.Context, p Principal, match string, number, segment int, stream string, index int) (DrawAnswer, error) {
 	if err := p.need(ScopeDraw); err != nil {
 		return DrawAnswer{}, err
 	}

@@ -13,6 +13,12 @@ import (
 // finishes a match that is decided. A refereed game must have the end line in its record, and
 // brings no lines here; a dice-only game brings all its lines.
 func (h *House) CloseGame(ctx context.Context, p Principal, match string, number int, lines []string, since int64) (CloseAnswer, error) {
+	return again(ctx, h, func(ctx context.Context) (CloseAnswer, error) {
+		return h.closeGameOnce(ctx, p, match, number, lines, since)
+	})
+}
+
+func (h *House) closeGameOnce(ctx context.Context, p Principal, match string, number int, lines []string, since int64) (CloseAnswer, error) {
 	if err := h.checkSince(ctx, since); err != nil {
 		return CloseAnswer{}, err
 	}
@@ -162,6 +168,12 @@ func (t *table) reveal(tx store.Tx, g *game, index int64) ([]commitment.Revealed
 // secrets are published as in a close, so that what the dice would have been
 // can be counted (PROTOCOL.md §10).
 func (h *House) AbortGame(ctx context.Context, p Principal, match string, number int, reason string, since int64) (AbortAnswer, error) {
+	return again(ctx, h, func(ctx context.Context) (AbortAnswer, error) {
+		return h.abortGameOnce(ctx, p, match, number, reason, since)
+	})
+}
+
+func (h *House) abortGameOnce(ctx context.Context, p Principal, match string, number int, reason string, since int64) (AbortAnswer, error) {
 	if err := h.checkSince(ctx, since); err != nil {
 		return AbortAnswer{}, err
 	}

@@ -70,7 +70,7 @@ func gameStatements(r store.Reader, g store.Game) ([]int64, error) {
 // assign but not yet its deal are kept as earlier ones: they show that the
 // assign was public before the players released their links.
 func (h *House) Evidence(ctx context.Context, match string) (Evidence, error) {
-	t, err := h.table(ctx, match)
+	t, err := h.current(ctx, match)
 	if err != nil {
 		return Evidence{}, err
 	}

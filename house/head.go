@@ -67,12 +67,23 @@ func (s *signer) reconcile(ctx context.Context) error {
 		if err := s.adopt(ctx, stored); err != nil {
 			return err
 		}
+	case stored.Size < s.last.Size && !s.leading.Load():
+		s.publish(stored.Size)
+		return nil
 	case stored.Size < s.last.Size:
 		// ErrExists: an earlier try was stored although its commit was not confirmed.
 		err := s.store.Update(ctx, func(tx store.Tx) error {
+			if err := tx.Fence(signerLease, s.lease.Epoch); err != nil {
+				return err
+			}
 			return tx.AddCheckpoint(store.Checkpoint{Size: s.last.Size, Note: s.lastNote})
 		})
-		if err != nil && !errors.Is(err, store.ErrExists) {
+		switch {
+		case errors.Is(err, store.ErrConflict):
+			s.log.Warn("another instance signs now", "epoch", s.lease.Epoch)
+			s.leading.Store(false)
+			return nil
+		case err != nil && !errors.Is(err, store.ErrExists):
 			return fmt.Errorf("store signed checkpoint: %w", err)
 		}
 	}

@@ -155,8 +155,8 @@ func TestNeverTwoHeads(t *testing.T) {
 			q := w.mustStart(t.TempDir(), p.store)
 			w.grow(q, 1)
 			lag := w.copyTo(p, false)
-			w.grow(p, 3)
 			q.House.Close()
+			w.grow(p, 3)
 			w.cosigned(p)
 			// The other instance comes up on the replica with its own, older head.
 			w.copyHead(q.dir, lag)

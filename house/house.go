@@ -52,11 +52,15 @@ type Config struct {
 	// HeadFile remembers the last signed checkpoint outside the database, so
 	// that a database restored from an old backup cannot sign a fork. Empty: none is kept.
 	HeadFile string
-	Rand     io.Reader          // nil: crypto/rand
-	Now      func() time.Time   // nil: time.Now
-	Rolls    commitment.Lengths // of new sequences; zero: the defaults of PROTOCOL.md §2
-	Pool     PoolMarks          // zero: DefaultPool
-	Beacon   Beacon             // nil: matches with a beacon are refused
+	// Shared: other instances of the service work on the same store. What this one
+	// remembers of a match is then compared with the store before a request is refused.
+	Shared bool
+	Lease  time.Duration      // of the instance that signs; 0: DefaultLease
+	Rand   io.Reader          // nil: crypto/rand
+	Now    func() time.Time   // nil: time.Now
+	Rolls  commitment.Lengths // of new sequences; zero: the defaults of PROTOCOL.md §2
+	Pool   PoolMarks          // zero: DefaultPool
+	Beacon Beacon             // nil: matches with a beacon are refused
 	// Witnesses are asked to cosign every checkpoint; Policy says when enough have.
 	Witnesses []Witness
 	Policy    *translog.Policy
@@ -85,6 +89,7 @@ type House struct {
 	clock      func() time.Time
 	rolls      commitment.Lengths
 	pool       PoolMarks
+	shared     bool
 	log        *slog.Logger
 
 	beacon     Beacon
@@ -117,6 +122,9 @@ func New(ctx context.Context, c Config) (*House, error) {
 	if c.Rolls == (commitment.Lengths{}) {
 		c.Rolls = commitment.DefaultLengths()
 	}
+	if c.Lease <= 0 {
+		c.Lease = DefaultLease
+	}
 	if c.Pool == (PoolMarks{}) {
 		c.Pool = DefaultPool
 	}
@@ -137,7 +145,10 @@ func New(ctx context.Context, c Config) (*House, error) {
 	h := &House{
 		store: c.Store, origin: c.Origin, logKey: c.LogKey,
 		receipts: receipts, receiptKey: c.ReceiptKey, master: c.Master,
-		random: &lockedReader{r: c.Rand}, clock: c.Now, rolls: c.Rolls, pool: c.Pool, beacon: c.Beacon, log: c.Logger, tables: tables,
+		random: &lockedReader{r: c.Rand}, clock: c.Now, rolls: c.Rolls, pool: c.Pool, shared: c.Shared, beacon: c.Beacon, log: c.Logger, tables: tables,
+	}
+	if len(c.Witnesses) > 0 && c.Policy == nil {
+		return nil, errors.New("configure witnesses: there is no policy that says which of them are needed")
 	}
 	if err := h.checkMaster(ctx); err != nil {
 		return nil, err
@@ -147,17 +158,14 @@ func New(ctx context.Context, c Config) (*House, error) {
 		return nil, err
 	}
 	if len(c.Witnesses) > 0 {
-		if c.Policy == nil {
-			return nil, errors.New("configure witnesses: there is no policy that says which of them are needed")
-		}
 		if h.cosigner, err = newCosigner(ctx, h.signer, c); err != nil {
-			return nil, err
+			return nil, errors.Join(err, h.signer.resign())
 		}
 		h.signer.onSigned, h.signer.confirm = h.cosigner.poke, h.cosigner.confirm
 		// What the witnesses know speaks before anything is served. If they cannot
 		// be reached the house starts all the same, and signs when they can.
 		if err := h.signer.askFirst(ctx); errors.Is(err, errFork) {
-			return nil, err
+			return nil, errors.Join(err, h.signer.resign())
 		} else if err != nil {
 			c.Logger.Warn("witnesses not reached, nothing is signed before", "error", err)
 		}
@@ -246,7 +254,11 @@ func (h *House) table(ctx context.Context, match string) (*table, error) {
 	}
 	h.seats.Unlock()
 	t.mu.Lock()
-	if !t.loaded {
+	v, _ := ctx.Value(visitKey{}).(*visit)
+	if v != nil {
+		v.fresh = v.reload || !t.loaded
+	}
+	if !t.loaded || v != nil && v.reload {
 		if err := t.load(ctx); err != nil {
 			t.mu.Unlock()
 			h.tables.Remove(match)

@@ -33,14 +33,37 @@ type bench struct {
 	dir    string
 	config house.Config
 	now    time.Time
-	p      house.Principal
-	mu     sync.Mutex
-	rng    *rand.Rand
+
+	database func() (store.Store, error) // nil: SQLite in dir
+
+	p   house.Principal
+	mu  sync.Mutex
+	rng *rand.Rand
 }
 
 var everyScope = house.Principal{Tenant: "default", Scopes: house.Scopes()}
 
 func newBench(t testing.TB, change ...func(*house.Config)) *bench {
+	t.Helper()
+	b := unstarted(t)
+	for _, f := range change {
+		f(&b.config)
+	}
+	b.start()
+	t.Cleanup(func() { b.stop() })
+	if err := b.AddTenant(b.ctx(), "default"); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range house.Sealable() {
+		if err := b.TopUp(b.ctx(), "default", m, 4); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b
+}
+
+// unstarted is a bench with its keys.
+func unstarted(t testing.TB) *bench {
 	t.Helper()
 	b := &bench{t: t, dir: t.TempDir(), now: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC), p: everyScope, rng: rand.New(rand.NewPCG(1, 2))}
 	seed := rand.NewChaCha8([32]byte{7})
@@ -76,19 +99,6 @@ func newBench(t testing.TB, change ...func(*house.Config)) *bench {
 		Pool:   house.PoolMarks{Low: 0, Full: 4},
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
-	for _, f := range change {
-		f(&b.config)
-	}
-	b.start()
-	t.Cleanup(func() { b.stop() })
-	if err := b.AddTenant(b.ctx(), "default"); err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range house.Sealable() {
-		if err := b.TopUp(b.ctx(), "default", m, 4); err != nil {
-			t.Fatal(err)
-		}
-	}
 	return b
 }
 
@@ -96,11 +106,15 @@ func (b *bench) ctx() context.Context { return b.t.Context() }
 
 func (b *bench) start() {
 	b.t.Helper()
-	st, err := sqlite.Open(filepath.Join(b.dir, "test.db"), sqlite.Options{})
+	open := b.database
+	if open == nil {
+		open = func() (store.Store, error) { return sqlite.Open(filepath.Join(b.dir, "test.db"), sqlite.Options{}) }
+	}
+	st, err := open()
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.config.Store = st
+	b.config.Store = repeating{st}
 	b.House, err = house.New(context.Background(), b.config)
 	if err != nil {
 		st.Close()
@@ -115,6 +129,25 @@ func (b *bench) stop() {
 	b.House.Close()
 	b.config.Store.Close()
 	b.House = nil
+}
+
+// repeating is a store that has to run every update a second time, as a
+// database with other writers may (package store).
+type repeating struct{ store.Store }
+
+var errRepeat = errors.New("run again")
+
+func (r repeating) Update(ctx context.Context, fn func(store.Tx) error) error {
+	err := r.Store.Update(ctx, func(tx store.Tx) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return errRepeat
+	})
+	if !errors.Is(err, errRepeat) {
+		return err
+	}
+	return r.Store.Update(ctx, fn)
 }
 
 // restart reads everything from the database again.

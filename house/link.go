@@ -19,6 +19,12 @@ const retryPublic = time.Second
 // proves itself, its hash is the link before it (PROTOCOL.md §4). The link
 // that completes the cut deals the segment in the same transaction.
 func (h *House) PutLink(ctx context.Context, match string, number, segment int, seat string, link commitment.Hash, since int64) (LinkAnswer, error) {
+	return again(ctx, h, func(ctx context.Context) (LinkAnswer, error) {
+		return h.putLinkOnce(ctx, match, number, segment, seat, link, since)
+	})
+}
+
+func (h *House) putLinkOnce(ctx context.Context, match string, number, segment int, seat string, link commitment.Hash, since int64) (LinkAnswer, error) {
 	if err := h.checkSince(ctx, since); err != nil {
 		return LinkAnswer{}, err
 	}
@@ -65,10 +71,13 @@ func (h *House) PutLink(ctx context.Context, match string, number, segment int, 
 }
 
 func (t *table) takeLink(ctx context.Context, g *game, s *segment, i int, link commitment.Hash) error {
+	public, err := t.house.public(ctx, s.row)
 	switch {
+	case err != nil:
+		return err
 	case g.row.End >= 0 || g.state.Decided():
 		return refuse(GameEnded, "game %d has ended", g.row.Number)
-	case !t.house.public(s.row):
+	case !public:
 		// A link released before its assign is public could be used against the player.
 		return &Error{Code: NotPublic, Message: "no checkpoint that is signed, and cosigned where it must be, contains the assign of this segment yet", RetryAfter: retryPublic}
 	case commitment.LinkHash(link) != t.row.Tip[i]:
@@ -78,7 +87,7 @@ func (t *table) takeLink(ctx context.Context, g *game, s *segment, i int, link c
 	match.Links[i]++
 	match.Tip[i] = link
 	next.row.Links[i] = link[:]
-	err := t.update(ctx, func(tx store.Tx) error {
+	err = t.update(ctx, func(tx store.Tx) error {
 		next := &next
 		if err := tx.Spend(link); errors.Is(err, store.ErrExists) {
 			return refuse(WrongLink, "the link was seen before in this log; a chain must not be used again")
@@ -98,12 +107,16 @@ func (t *table) takeLink(ctx context.Context, g *game, s *segment, i int, link c
 		if err := tx.ReplaceSegment(next.row); err != nil {
 			return fmt.Errorf("replace segment: %w", err)
 		}
+		if err := tx.ReplaceGame(g.row); err != nil { // so that nobody ends it meanwhile
+			return fmt.Errorf("replace game: %w", err)
+		}
 		return tx.ReplaceMatch(match)
 	})
 	if err != nil {
 		return err
 	}
 	match.Version++
+	g.row.Version++
 	t.row, *s = match, next
 	return nil
 }
@@ -111,11 +124,14 @@ func (t *table) takeLink(ctx context.Context, g *game, s *segment, i int, link c
 // public reports whether links may be taken for a segment: a signed checkpoint
 // contains its assign, and in a beacon match with witnesses a cosigned one
 // does, unless the round is public anyway.
-func (h *House) public(row store.Segment) bool {
-	if h.signer.size() <= row.Assign {
-		return false
+func (h *House) public(ctx context.Context, row store.Segment) (bool, error) {
+	if signed, err := h.signer.covers(ctx, row.Assign); err != nil || !signed {
+		return false, err
 	}
-	return row.Round == 0 || h.cosigner == nil || h.cosigner.cosigned() > row.Assign || !h.now().Before(beacon.Time(row.Round))
+	if row.Round == 0 || h.cosigner == nil || !h.now().Before(beacon.Time(row.Round)) {
+		return true, nil
+	}
+	return h.cosigner.covers(ctx, row.Assign)
 }
 
 // complete reports whether everything the cut needs is here: the link of every

@@ -24,7 +24,7 @@ func (h *House) OpenMatch(ctx context.Context, p Principal, req OpenRequest) (Op
 		return OpenAnswer{}, err
 	}
 	var index int64
-	err = h.store.Update(ctx, func(tx store.Tx) error {
+	err = h.update(ctx, func(tx store.Tx) error {
 		row, err := tx.Match(req.Match)
 		switch {
 		case err == nil:
@@ -134,6 +134,12 @@ func sameOpen(r store.Reader, row store.Match, asked commitment.Open) error {
 // NextGame assigns a sequence to the next game of a match; where no player
 // takes part in the cut it is dealt at once.
 func (h *House) NextGame(ctx context.Context, p Principal, match string, number int, since int64) (GameAnswer, error) {
+	return again(ctx, h, func(ctx context.Context) (GameAnswer, error) {
+		return h.nextGameOnce(ctx, p, match, number, since)
+	})
+}
+
+func (h *House) nextGameOnce(ctx context.Context, p Principal, match string, number int, since int64) (GameAnswer, error) {
 	if err := h.checkSince(ctx, since); err != nil {
 		return GameAnswer{}, err
 	}
@@ -345,6 +351,12 @@ func (h *House) afterAssign(tenant, mode string) {
 
 // Abandon finishes a match that will not be played to its end.
 func (h *House) Abandon(ctx context.Context, p Principal, match string, since int64) (FinishAnswer, error) {
+	return again(ctx, h, func(ctx context.Context) (FinishAnswer, error) {
+		return h.abandonOnce(ctx, p, match, since)
+	})
+}
+
+func (h *House) abandonOnce(ctx context.Context, p Principal, match string, since int64) (FinishAnswer, error) {
 	if err := h.checkSince(ctx, since); err != nil {
 		return FinishAnswer{}, err
 	}

@@ -13,7 +13,9 @@ import (
 // they have, that the log has signed. A statement that no checkpoint contains
 // yet is NotFound.
 func (h *House) Proof(ctx context.Context, index int64) (string, error) {
-	if index < 0 || index >= h.signer.size() {
+	if signed, err := h.signer.covers(ctx, index); err != nil {
+		return "", err
+	} else if index < 0 || !signed {
 		return "", refuse(NotFound, "no statement %d in the signed log", index)
 	}
 	var text string

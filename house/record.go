@@ -25,6 +25,12 @@ const (
 // whole request without effect. Lines that stand there already are accepted
 // when they are the same.
 func (h *House) Append(ctx context.Context, p Principal, match string, number, first int, lines []string) (AppendAnswer, error) {
+	return again(ctx, h, func(ctx context.Context) (AppendAnswer, error) {
+		return h.appendOnce(ctx, p, match, number, first, lines)
+	})
+}
+
+func (h *House) appendOnce(ctx context.Context, p Principal, match string, number, first int, lines []string) (AppendAnswer, error) {
 	if err := p.need(ScopeMatch); err != nil {
 		return AppendAnswer{}, err
 	}
@@ -195,7 +201,7 @@ func illegal(st replay.State, err error, line int) error {
 // Record is the record of a game with its receipts: for the tenant and the
 // players while the match is unfinished, then for everybody.
 func (h *House) Record(ctx context.Context, p Principal, viewToken, match string, number int) (RecordView, error) {
-	t, err := h.table(ctx, match)
+	t, err := h.current(ctx, match)
 	if err != nil {
 		return RecordView{}, err
 	}

@@ -40,6 +40,8 @@ type Error struct {
 	Line         int           // the record line refused, 0 if none
 	Rule         string        // the rule broken, as rules.Code or a check id
 	RetryAfter   time.Duration // zero: do not repeat
+
+	changed bool // the store holds another match than the table did, or may
 }
 
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }

@@ -243,7 +243,7 @@ func (h *House) Seal(ctx context.Context, p Principal, mode string, number uint6
 		if err != nil {
 			return SealAnswer{}, err
 		}
-		err = h.store.Update(ctx, func(tx store.Tx) error {
+		err = h.update(ctx, func(tx store.Tx) error {
 			pool, err := tx.Pool(p.Tenant, mode)
 			if err != nil {
 				return fmt.Errorf("read pool: %w", err)

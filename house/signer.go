@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fairdice/store"
 	"fairdice/translog"
 
+	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -31,6 +33,11 @@ import (
 // signed, because it would be a fork (PROTOCOL.md §7, §10).
 //
 // Several signers may serve one database, each with a head file of its own.
+// Only the one that holds the lease signs; the others look out for its
+// checkpoints, and for the end of its lease. The lease says who works, not what
+// is safe: a holder that was paused between two of these steps finds at step 3
+// that the lease has another epoch, and has published nothing.
+//
 // What another one has signed is found in the database and adopted into the
 // own file before anything is built on it. Whoever has not signed yet, or not
 // since another one has, asks the witnesses first: they know heads that both
@@ -43,6 +50,10 @@ type signer struct {
 	file     string
 	log      *slog.Logger
 
+	shared bool          // other instances work on the same database
+	holder string        // this instance, for the lease
+	term   time.Duration // of the lease
+
 	onSigned func()                                                 // called after each new checkpoint
 	confirm  func(ctx context.Context, last store.Checkpoint) error // asks the witnesses; nil without them
 
@@ -50,6 +61,9 @@ type signer struct {
 	last      translog.Checkpoint // the largest head known to be signed; Size 0 before
 	lastNote  string
 	confirmed bool // the witnesses know of nothing beyond last
+	lease     store.Lease
+	leading   atomic.Bool // read by others too
+	renew     time.Time   // when the lease is to be taken again, while leading
 
 	kick chan struct{}
 	done chan struct{}
@@ -73,6 +87,7 @@ const SignerPatience = 10 * time.Second
 func newSigner(ctx context.Context, c Config) (*signer, error) {
 	s := &signer{
 		store: c.Store, origin: c.Origin, key: c.Log, verifier: c.LogVerifier, file: c.HeadFile, log: c.Logger,
+		shared: c.Shared, holder: uuid.NewString(), term: c.Lease,
 		kick: make(chan struct{}, 1), done: make(chan struct{}), grown: make(chan struct{}), onSigned: func() {},
 	}
 	if err := s.readHead(); err != nil {
@@ -81,8 +96,11 @@ func newSigner(ctx context.Context, c Config) (*signer, error) {
 	if err := s.ownLog(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.reconcile(ctx); err != nil {
+	if err := s.lead(ctx); err != nil {
 		return nil, err
+	}
+	if err := s.reconcile(ctx); err != nil {
+		return nil, errors.Join(err, s.resign())
 	}
 	return s, nil
 }
@@ -90,13 +108,26 @@ func newSigner(ctx context.Context, c Config) (*signer, error) {
 func (s *signer) start(ctx context.Context) {
 	go func() {
 		defer close(s.done)
+		defer func() {
+			if err := s.resign(); err != nil {
+				s.log.Warn("lease not given up, others wait for its end", "error", err)
+			}
+		}()
 		s.poke()
+		var look <-chan time.Time // for what other instances have done
+		pause := time.Duration(0)
 		for {
+			if s.shared {
+				look = time.After(pause)
+			}
 			select {
 			case <-ctx.Done():
 				return
 			case <-s.kick:
+				pause = 0
+			case <-look:
 			}
+			before := s.last.Size
 			for backoff := 50 * time.Millisecond; ; backoff = min(2*backoff, 5*time.Second) {
 				err := s.sign(ctx)
 				if err == nil {
@@ -115,9 +146,20 @@ func (s *signer) start(ctx context.Context) {
 				case <-time.After(backoff):
 				}
 			}
+			if s.last.Size > before {
+				pause = 0
+			}
+			pause = min(max(2*pause, lookFirst), lookLast)
 		}
 	}()
 }
+
+// How often other instances are looked after: soon when something happens,
+// rarely when nothing does.
+const (
+	lookFirst = 2 * time.Millisecond
+	lookLast  = 50 * time.Millisecond
+)
 
 func (s *signer) wait() { <-s.done }
 
@@ -129,7 +171,10 @@ func (s *signer) poke() {
 }
 
 func (s *signer) sign(ctx context.Context) error {
-	if err := s.reconcile(ctx); err != nil {
+	if err := s.lead(ctx); err != nil {
+		return err
+	}
+	if err := s.reconcile(ctx); err != nil || !s.leading.Load() {
 		return err
 	}
 	if err := s.askFirst(ctx); err != nil {
@@ -160,7 +205,7 @@ func (s *signer) sign(ctx context.Context) error {
 		return fmt.Errorf("keep signed checkpoint: %w", err)
 	}
 	s.last, s.lastNote = c, signed // signed is signed, whatever becomes of the commit
-	if err := s.reconcile(ctx); err != nil {
+	if err := s.reconcile(ctx); err != nil || !s.leading.Load() {
 		return err
 	}
 	s.refuse(nil)
@@ -171,7 +216,7 @@ func (s *signer) sign(ctx context.Context) error {
 // askFirst asks the witnesses, unless they have confirmed the head that this
 // signer goes on from.
 func (s *signer) askFirst(ctx context.Context) error {
-	for s.confirm != nil && !s.confirmed {
+	for s.confirm != nil && s.leading.Load() && !s.confirmed {
 		last := store.Checkpoint{Size: s.last.Size, Note: s.lastNote}
 		if last.Note == "" {
 			// The empty tree is the beginning of every log, so signing it
@@ -233,11 +278,39 @@ func (s *signer) refused() error {
 	return s.refusal
 }
 
-// size is that of the largest checkpoint in the database.
+// size is that of the largest checkpoint in the database that this instance knows of.
 func (s *signer) size() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.signed
+}
+
+// covers reports whether a checkpoint contains the statement with that index,
+// also if another instance has signed it just now.
+func (s *signer) covers(ctx context.Context, index int64) (bool, error) {
+	if index < s.size() || !s.shared {
+		return index < s.size(), nil
+	}
+	latest, err := latestCheckpoint(ctx, s.store)
+	if err != nil {
+		return false, err
+	}
+	s.publish(latest.Size)
+	return index < latest.Size, nil
+}
+
+// latestCheckpoint has size 0 if there is none.
+func latestCheckpoint(ctx context.Context, s store.Store) (c store.Checkpoint, err error) {
+	err = s.View(ctx, func(r store.Reader) (err error) {
+		if c, err = r.LatestCheckpoint(); errors.Is(err, store.ErrNotFound) {
+			err = nil
+		}
+		return err
+	})
+	if err != nil {
+		return c, fmt.Errorf("read last checkpoint: %w", err)
+	}
+	return c, nil
 }
 
 // await returns when a signed checkpoint has at least size entries.

@@ -79,10 +79,10 @@ func (t *table) update(ctx context.Context, fn func(store.Tx) error) error {
 	case CodeOf(err) != "":
 		return err
 	case errors.Is(err, store.ErrConflict):
-		return &Error{Code: Unavailable, Message: "another request changed the match meanwhile; repeat this one", RetryAfter: time.Second}
+		return &Error{Code: Unavailable, Message: "another request changed the match meanwhile; repeat this one", RetryAfter: time.Second, changed: true}
 	case errors.Is(err, store.ErrUncertain):
 		t.house.log.Error("commit uncertain", "match", t.id, "error", err)
-		return &Error{Code: Unavailable, Message: "the storage did not confirm the change; repeat the request", RetryAfter: time.Second}
+		return &Error{Code: Unavailable, Message: "the storage did not confirm the change; repeat the request", RetryAfter: time.Second, changed: true}
 	case errors.Is(err, store.ErrStorage):
 		t.house.log.Error("storage failed", "match", t.id, "error", err)
 		return &Error{Code: Unavailable, Message: "the storage cannot take the change now; repeat the request", RetryAfter: retryStorage}

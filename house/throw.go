@@ -16,6 +16,12 @@ import (
 // to double; only then the other seat's link is taken. In an opening draw the
 // order is free (PROTOCOL.md §4, §6).
 func (h *House) PutThrow(ctx context.Context, match string, number, segment int, seat string, throw int, link commitment.Hash) (ThrowAnswer, error) {
+	return again(ctx, h, func(ctx context.Context) (ThrowAnswer, error) {
+		return h.putThrowOnce(ctx, match, number, segment, seat, throw, link)
+	})
+}
+
+func (h *House) putThrowOnce(ctx context.Context, match string, number, segment int, seat string, throw int, link commitment.Hash) (ThrowAnswer, error) {
 	i, ok := seatIndex(seat)
 	if !ok {
 		return ThrowAnswer{}, refuse(Malformed, "seat %q is neither a nor b", seat)

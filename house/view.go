@@ -12,7 +12,7 @@ import (
 // Match is a match as everybody may see it: no dice, no moves, and no head of a
 // running record, from which a guessed line could be confirmed.
 func (h *House) Match(ctx context.Context, match string) (MatchView, error) {
-	t, err := h.table(ctx, match)
+	t, err := h.current(ctx, match)
 	if err != nil {
 		return MatchView{}, err
 	}
@@ -91,7 +91,9 @@ func (h *House) Statements(ctx context.Context, match string, since int64) (Publ
 
 // Statement is one statement of the log.
 func (h *House) Statement(ctx context.Context, index, since int64) (Published, error) {
-	if index < 0 || index >= h.signer.size() {
+	if signed, err := h.signer.covers(ctx, index); err != nil {
+		return Published{}, err
+	} else if index < 0 || !signed {
 		return Published{}, refuse(NotFound, "no signed checkpoint contains a statement %d", index)
 	}
 	return h.published(ctx, since, index)

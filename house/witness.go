@@ -108,7 +108,7 @@ func (w *cosigner) cosign(ctx context.Context) error {
 		cp, err = r.LatestCheckpoint()
 		return err
 	})
-	if errors.Is(err, store.ErrNotFound) || err == nil && cp.Cosigned != "" {
+	if errors.Is(err, store.ErrNotFound) || err == nil && (cp.Cosigned != "" || !w.signer.leading.Load()) {
 		return nil
 	} else if err != nil {
 		return fmt.Errorf("read checkpoint: %w", err)
@@ -237,6 +237,24 @@ func (e *aheadError) Error() string {
 	return fmt.Sprintf("witness %s has cosigned a log of %d statements", e.witness, e.size)
 }
 
+// covers reports whether a cosigned checkpoint contains the statement with that
+// index, also if another instance has collected its cosignatures.
+func (w *cosigner) covers(ctx context.Context, index int64) (bool, error) {
+	if index < w.cosigned() || !w.signer.shared {
+		return index < w.cosigned(), nil
+	}
+	covered := false
+	err := w.signer.store.View(ctx, func(r store.Reader) error {
+		_, err := r.Cosigned(index + 1)
+		covered = err == nil
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	return covered, err
+}
+
 func (w *cosigner) cosigned() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -248,6 +266,7 @@ func (w *cosigner) cosigned() int64 {
 func (w *cosigner) await(ctx context.Context, size int64) bool {
 	patience := time.NewTimer(WitnessPatience)
 	defer patience.Stop()
+	var look <-chan time.Time // for what another instance has collected
 	for {
 		w.mu.Lock()
 		have, grown := w.size, w.grown
@@ -255,8 +274,15 @@ func (w *cosigner) await(ctx context.Context, size int64) bool {
 		if have >= size {
 			return true
 		}
+		if w.signer.shared {
+			look = time.After(lookLast)
+		}
 		select {
 		case <-grown:
+		case <-look:
+			if covered, err := w.covers(ctx, size-1); err == nil && covered {
+				return true
+			}
 		case <-ctx.Done():
 			return false
 		case <-w.done:

@@ -107,7 +107,7 @@ func (w *world) start(dir string, share store.Store) (*place, error) {
 		}
 	}
 	cfg := w.config
-	cfg.Store, cfg.HeadFile = p.store, filepath.Join(dir, "head")
+	cfg.Store, cfg.HeadFile, cfg.Shared = p.store, filepath.Join(dir, "head"), true
 	h, err := house.New(context.Background(), cfg)
 	if err != nil {
 		if share == nil {

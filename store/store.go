@@ -7,8 +7,12 @@
 //     stable storage: a machine that loses power the next instant still has it.
 //     When Update returns an error, nothing of it is there, now or ever; the
 //     one exception says so (ErrUncertain).
-//   - Isolation. The functions given to Update behave as if they ran one after
-//     the other. View sees one moment, and never an Update half done.
+//   - Isolation. An Update sees one moment, and is committed only if every row
+//     it replaces is still as it was at that moment. Updates that call LockLog
+//     behave as if they ran one after the other. (Of the others, two may both be
+//     committed that each read what the other replaces: a decision that must
+//     hold against others replaces a row they replace, or locks the log.)
+//     View sees one moment, and never an Update half done.
 //   - Conditional replacement. Replace… succeeds only for the version that was
 //     read and stores the next one; a caller that lost a race gets
 //     ErrConflict and has changed nothing.
@@ -18,7 +22,9 @@
 //
 // An Update function may run more than once (a serialisation failure is
 // retried), so it must have no effect but through its Tx, and must not keep
-// the Tx. Updates of many callers may share one commit; the error or panic
+// the Tx. Only the answers of the run that is committed, or whose error Update
+// returns, mean anything: one that is discarded may have been told that a
+// write succeeded that did not. Updates of many callers may share one commit; the error or panic
 // of one leaves the others untouched.
 //
 // Update must not be called inside View or Update. Times are kept in whole
@@ -114,6 +120,14 @@ type Reader interface {
 	// Archive is the file of recorded throws with that hash; ArchiveOf that of a sequence.
 	Archive(hash [32]byte) (Archive, error)
 	ArchiveOf(sequence string) (Archive, error)
+	// Matches are all matches whose id comes after that one, by id, at most limit.
+	Matches(after string, limit int) ([]Match, error)
+	// Spent are the spent values after that one, in order, at most limit.
+	Spent(after [32]byte, limit int) ([][32]byte, error)
+	// Counts is how much there is of everything but leases.
+	Counts() (Counts, error)
+	// Lease is ErrNotFound before it was taken for the first time.
+	Lease(name string) (Lease, error)
 }
 
 // Tx reads its own writes.
@@ -156,6 +170,14 @@ type Tx interface {
 	SetCosigned(size int64, note string) error
 	// AddArchive: hash and sequence are unique.
 	AddArchive(Archive) error
+	// TakeLease gives a lease to holder for d from now, or lets him keep it for
+	// d from now; d 0 gives it up. While another holder's lasts it is ErrConflict.
+	TakeLease(name, holder string, d time.Duration) (Lease, error)
+	// Fence fails with ErrConflict unless the lease has that epoch, and keeps
+	// others from taking it until the end of this Update. Whoever has slept
+	// through the end of his lease learns so here, whatever his clock says; a lease
+	// that has run out but that nobody else has taken is still his.
+	Fence(name string, epoch int64) error
 }
 
 // Tenant is a platform.
@@ -306,4 +328,22 @@ type Archive struct {
 	Hash     [32]byte
 	Sequence string
 	Sealed   []byte
+}
+
+// Counts is how many rows of each kind a database has.
+type Counts struct {
+	Tenants, APIKeys, Sequences, Archives int64
+	Matches, Games, Segments              int64
+	Rolls, Events, Spent                  int64
+	Entries, Hashes, Checkpoints          int64
+}
+
+// Lease is the right of one instance of the service to do something that
+// several must not do at the same time. It is measured by the clock of the
+// database, so the clocks of the instances do not matter.
+type Lease struct {
+	Name   string
+	Holder string
+	Epoch  int64         // one more for each new holder
+	Left   time.Duration // when it was read; 0 or less: anybody may take it
 }

@@ -15,7 +15,6 @@ import (
 	"fairdice/house"
 	"fairdice/house/export"
 	"fairdice/store"
-	"fairdice/store/sqlite"
 )
 
 func newArchive(s *settings) *cobra.Command {
@@ -41,7 +40,7 @@ With --policy the archive ends in a checkpoint that the witnesses have cosigned.
 			return exportTo(c, cfg, args[0])
 		},
 	}
-	s.flags(one, "data", "master-key", "policy")
+	s.flags(one, "data", "database", "master-key", "policy")
 	c.AddCommand(one)
 	return c
 }
@@ -62,7 +61,7 @@ func exportTo(c *cobra.Command, cfg config, to string) (err error) {
 		}
 		src.Policy = string(text)
 	}
-	db, err := sqlite.OpenReader(cfg.database(), sqlite.Options{Readers: export.DefaultWorkers + 1})
+	db, err := openToRead(c.Context(), cfg.database(), export.DefaultWorkers+1)
 	if err != nil {
 		return err
 	}

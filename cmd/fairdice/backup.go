@@ -30,13 +30,16 @@ was restored from an old backup from signing a second history.`,
 			if err != nil {
 				return err
 			}
+			if err := cfg.ownFile("back up database"); err != nil {
+				return err
+			}
 			if err := cfg.errNoService(); err != nil {
 				return err
 			}
 			return sqlite.Backup(cfg.database(), args[0])
 		},
 	}
-	s.flags(c, "data")
+	s.flags(c, "data", "database")
 	return c
 }
 
@@ -54,10 +57,13 @@ signed next would contradict what people hold.`,
 			if err != nil {
 				return err
 			}
+			if err := cfg.ownFile("restore database"); err != nil {
+				return err
+			}
 			return restore(c.Context(), cfg, args[0])
 		},
 	}
-	s.flags(c, "data", "master-key")
+	s.flags(c, "data", "database", "master-key")
 	return c
 }
 

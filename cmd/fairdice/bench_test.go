@@ -17,6 +17,7 @@ import (
 	"fairdice/internal/selfplay"
 	"fairdice/replay"
 	"fairdice/rules"
+	"fairdice/store/postgres/pgtest"
 )
 
 const benchClients = 32
@@ -28,7 +29,20 @@ const benchGames = 16 * benchClients
 // through HTTP with 32 clients at once, in games that are being played. The
 // moves in between are played outside the measured time.
 func BenchmarkDraws(b *testing.B) {
-	_, c := benchService(b)
+	onBoth(b, benchDraws)
+}
+
+// onBoth runs a benchmark on a database of each kind.
+func onBoth(b *testing.B, run func(b *testing.B, change func(*config))) {
+	b.Run("SQLite", func(b *testing.B) { run(b, func(*config) {}) })
+	b.Run("PostgreSQL", func(b *testing.B) {
+		address := pgtest.Start(b).Database(b)
+		run(b, func(c *config) { c.db = address })
+	})
+}
+
+func benchDraws(b *testing.B, change func(*config)) {
+	_, c := benchService(b, change)
 	games := make([]*benchGame, benchGames)
 	for i := range games {
 		games[i] = &benchGame{c: c, moves: selfplay.New(selfplay.Greedy, uint64(i))}
@@ -122,7 +136,11 @@ func (g *benchGame) draw(ctx context.Context) (err error) {
 // BenchmarkPlay measures whole games: rolls and the moves between them, all
 // durable when answered. The rolls are counted, the moves come with them.
 func BenchmarkPlay(b *testing.B) {
-	s, c := benchService(b)
+	onBoth(b, benchPlay)
+}
+
+func benchPlay(b *testing.B, change func(*config)) {
+	s, c := benchService(b, change)
 	ctx := b.Context()
 	if err := s.house.TopUp(ctx, "default", "random", 64); err != nil {
 		b.Fatal(err)
@@ -159,8 +177,8 @@ func BenchmarkPlay(b *testing.B) {
 	measured(b, "rolls/s", took)
 }
 
-func benchService(b *testing.B) (*service, *client.Client) {
-	s, key := startService(b)
+func benchService(b *testing.B, change func(*config)) (*service, *client.Client) {
+	s, key := startService(b, change)
 	transport := &http.Transport{MaxIdleConns: benchClients, MaxIdleConnsPerHost: benchClients}
 	c, err := client.New(s.url(), client.WithKey(key), client.WithHTTP(&http.Client{Transport: transport}))
 	if err != nil {

@@ -21,7 +21,9 @@ import (
 	"fairdice/client"
 	"fairdice/client/player"
 	"fairdice/commitment"
+	"fairdice/house"
 	"fairdice/internal/selfplay"
+	"fairdice/store/postgres/pgtest"
 	"fairdice/translog"
 )
 
@@ -38,8 +40,19 @@ func TestKilled(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("FAIRDICE_KILLS")); err == nil {
 		kills = n
 	}
+	t.Run("SQLite", func(t *testing.T) { testKilled(t, kills, 0) })
+	t.Run("PostgreSQL", func(t *testing.T) {
+		if kills == defaultKills {
+			kills = 2
+		}
+		// Nothing is signed before the end of the lease of the one that was killed.
+		testKilled(t, kills, house.DefaultLease, "--database", pgtest.Start(t).Database(t))
+	})
+}
+
+func testKilled(t *testing.T, kills int, pause time.Duration, more ...string) {
 	dir, listen := t.TempDir(), freeAddress(t)
-	p := startProcess(t, dir, listen)
+	p := startProcess(t, dir, listen, more...)
 	key := p.apiKey
 	verifier, err := commitment.ParseVerifier(p.logKey)
 	if err != nil {
@@ -50,13 +63,13 @@ func TestKilled(t *testing.T) {
 	acknowledged, rolls := 0, 0
 	for kill := range kills {
 		load := startLoad(t, p.url, p.logKey, key, uint64(kill))
-		time.Sleep(time.Duration(20+rand.IntN(500)) * time.Millisecond)
+		time.Sleep(pause + time.Duration(20+rand.IntN(500))*time.Millisecond)
 		load.killing()
 		if err := p.end(syscall.SIGKILL); err == nil {
 			t.Fatal("the service survived a SIGKILL")
 		}
 		rows := load.wait()
-		p = startProcess(t, dir, listen)
+		p = startProcess(t, dir, listen, more...)
 		if p.apiKey != "" {
 			t.Error("a start after a crash made a new tenant")
 		}

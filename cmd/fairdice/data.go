@@ -10,7 +10,6 @@ import (
 	"strings"
 )
 
-func (c config) database() string   { return filepath.Join(c.data, "fairdice.db") }
 func (c config) logKey() string     { return filepath.Join(c.data, "log.key") }
 func (c config) receiptKey() string { return filepath.Join(c.data, "receipts.key") }
 func (c config) headFile() string   { return filepath.Join(c.data, "head") }
@@ -50,6 +49,9 @@ func (c config) errNoService() error {
 	if err := c.errNoDirectory(); err != nil {
 		return err
 	}
+	if isShared(c.database()) {
+		return nil
+	}
 	there, err := present(c.database())
 	if err == nil && !there {
 		err = fmt.Errorf("no service there: %s holds no database %s", c.data, filepath.Base(c.database()))
@@ -62,6 +64,10 @@ func (c config) errNoService() error {
 // what a lost disk leaves, and to begin again over them would be a second
 // history under the same name.
 func (c config) fresh() (bool, error) {
+	if isShared(c.database()) { // joins has looked into it
+		there, err := present(c.logKey())
+		return !there, err
+	}
 	if there, err := present(c.database()); there || err != nil {
 		return false, err
 	}

@@ -28,9 +28,9 @@ type process struct {
 	errors *bytes.Buffer
 }
 
-func startProcess(t *testing.T, dir, listen string) *process {
+func startProcess(t *testing.T, dir, listen string, more ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(os.Args[0], "serve", "--data", dir, "--listen", listen, "--sealed", "64", "--link-rate", "1000000"), errors: new(bytes.Buffer)}
+	p := &process{cmd: exec.Command(os.Args[0], append([]string{"serve", "--data", dir, "--listen", listen, "--sealed", "64", "--link-rate", "1000000"}, more...)...), errors: new(bytes.Buffer)}
 	p.cmd.Env = append(os.Environ(), runAs+"=1")
 	p.cmd.Stderr = p.errors
 	out, err := p.cmd.StdoutPipe()

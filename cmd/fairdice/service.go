@@ -12,7 +12,6 @@ import (
 	"fairdice/api"
 	"fairdice/house"
 	"fairdice/store"
-	"fairdice/store/sqlite"
 	"fairdice/translog/server"
 )
 
@@ -37,6 +36,9 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 	if err := c.errEnded(); err != nil {
 		return nil, err
 	}
+	if err := c.joins(ctx); err != nil {
+		return nil, err
+	}
 	k, err := openKeys(c)
 	if err != nil {
 		return nil, err
@@ -53,7 +55,7 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 	if err != nil {
 		return nil, err
 	}
-	db, err := sqlite.Open(c.database(), sqlite.Options{})
+	db, err := openDatabase(ctx, c.database())
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +64,7 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 		Log: k.log.signer, LogVerifier: k.log.verifier, LogKey: k.log.public,
 		Receipts: k.receipt().signer, ReceiptKey: k.receipt().public, OldReceipts: k.oldReceipts(),
 		Master: k.master, HeadFile: c.headFile(), Logger: log,
+		Shared: isShared(c.database()),
 		Pool:   house.PoolMarks{Low: c.sealed / 4, Full: c.sealed},
 		Beacon: rounds, Witnesses: witnesses, Policy: trusted, Now: c.now,
 	})

@@ -21,10 +21,14 @@ func testConfig(dir string) config {
 }
 
 // startService runs a service on a directory of its own inside this process.
-func startService(t testing.TB) (s *service, key string) {
+func startService(t testing.TB, change ...func(*config)) (s *service, key string) {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
-	s, err := openService(t.Context(), testConfig(t.TempDir()), log)
+	c := testConfig(t.TempDir())
+	for _, f := range change {
+		f(&c)
+	}
+	s, err := openService(t.Context(), c, log)
 	if err != nil {
 		t.Fatal(err)
 	}

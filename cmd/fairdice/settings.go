@@ -44,6 +44,7 @@ func (s setting) env() string {
 // list is every setting there is.
 var list = []setting{
 	{"data", "./fairdice-data", "directory of the database, the keys and the last signed checkpoint"},
+	{"database", "", "postgres:// address of a database that several instances may share; default: the SQLite file fairdice.db in the data directory"},
 	{"listen", "127.0.0.1:8080", "address to serve on"},
 	{"master-key", "", "file of the key that seals the dice; default: master.key in the data directory. Keep it out of backups of the database"},
 	{"origin", "", "name of the log, chosen once when its key is made; default: fairdice/ and eight random digits"},
@@ -112,7 +113,7 @@ func (s *settings) read(c *cobra.Command) (config, error) {
 		}
 	}
 	cfg := config{
-		data: s.v.GetString("data"), listen: s.v.GetString("listen"), master: s.v.GetString("master-key"),
+		data: s.v.GetString("data"), db: s.v.GetString("database"), listen: s.v.GetString("listen"), master: s.v.GetString("master-key"),
 		origin: s.v.GetString("origin"), tenant: s.v.GetString("tenant"), proxy: s.v.GetString("proxy-header"),
 		relays: s.v.GetString("beacon-relays"), policy: s.v.GetString("policy"),
 	}
@@ -222,12 +223,13 @@ func (s *settings) isSetting(key string) bool {
 
 // config is what the settings say.
 type config struct {
-	data, listen, master string
-	origin, tenant       string
-	proxy                string
-	relays, policy       string
-	sealed, linkRate     int
-	level                slog.Level
+	data, db         string
+	listen, master   string
+	origin, tenant   string
+	proxy            string
+	relays, policy   string
+	sealed, linkRate int
+	level            slog.Level
 
 	// Without a policy file: witnesses in this process, and whom they satisfy.
 	witnesses []house.Witness
@@ -250,6 +252,9 @@ func newConfig(s *settings) *cobra.Command {
 				fmt.Fprintf(out, "# %s (%s)\n", l.help, l.env())
 				switch v := s.v.Get(l.key); l.initial.(type) {
 				case string:
+					if l.key == "database" {
+						v = withoutPassword(s.v.GetString(l.key))
+					}
 					fmt.Fprintf(out, "%s: %q\n", l.key, v)
 				default:
 					fmt.Fprintf(out, "%s: %v\n", l.key, v)

@@ -2,6 +2,9 @@ package sqlite
 
 import "fairdice/store"
 
+const selectMatch = `SELECT id, tenant, entry, games, score_a, score_b, links_a, links_b, tip_a, tip_b,
+	finish, version FROM matches `
+
 func scanMatch(r *row) store.Match {
 	return store.Match{
 		ID: r.text(0), Tenant: r.text(1), Open: r.int64(2), Games: r.int(3),
@@ -11,9 +14,13 @@ func scanMatch(r *row) store.Match {
 }
 
 func (r *reader) Match(id string) (store.Match, error) {
-	m, err := one(r, scanMatch, `SELECT id, tenant, entry, games, score_a, score_b, links_a, links_b, tip_a, tip_b,
-		finish, version FROM matches WHERE id = ?`, id)
+	m, err := one(r, scanMatch, selectMatch+"WHERE id = ?", id)
 	return m, wrap(err, "read match %s", id)
+}
+
+func (r *reader) Matches(after string, limit int) ([]store.Match, error) {
+	ms, err := list(r, scanMatch, selectMatch+"WHERE id > ? ORDER BY id LIMIT ?", after, max(limit, 0))
+	return ms, wrap(err, "list matches")
 }
 
 func (t *tx) AddMatch(m store.Match) error {

@@ -90,3 +90,9 @@ func (t *tx) ReplaceSequence(s store.Sequence, from store.SequenceState) error {
 func (t *tx) Spend(value [32]byte) error {
 	return wrap(t.add("INSERT INTO spent (value) VALUES (?)", value), "spend %x", value)
 }
+
+func (r *reader) Spent(after [32]byte, limit int) ([][32]byte, error) {
+	vs, err := list(r, func(r *row) [32]byte { return r.hash(0) },
+		"SELECT value FROM spent WHERE value > ? ORDER BY value LIMIT ?", after, max(limit, 0))
+	return vs, wrap(err, "list spent values")
+}

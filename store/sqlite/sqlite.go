@@ -82,6 +82,9 @@ func open(path string, o Options) (*database, error) {
 	if err == nil {
 		err = migrate(c, applicationID, scripts, time.Now())
 	}
+	if err == nil {
+		err = endLeases(c)
+	}
 	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}

@@ -28,6 +28,28 @@ func TestStore(t *testing.T) {
 	})
 }
 
+// TestLeaseOfBefore: the process that held a lease is gone when another one
+// can open the database, so nobody waits for its end.
+func TestLeaseOfBefore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.db")
+	for i, holder := range []string{"first", "second"} {
+		s, err := Open(path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Update(context.Background(), func(tx store.Tx) error {
+			l, err := tx.TakeLease("signer", holder, time.Hour)
+			if err == nil && l.Epoch != int64(i+1) {
+				t.Errorf("%s has epoch %d", holder, l.Epoch)
+			}
+			return err
+		})
+		if err := errors.Join(err, s.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestOneReader: with one connection to read, views wait for each other, and a
 // view that waits leaves with its context.
 func TestOneReader(t *testing.T) {
@@ -128,7 +150,7 @@ func TestRefusedFiles(t *testing.T) {
 				return err
 			}
 			return errors.Join(s.Close(), create("INSERT INTO schema (version, applied) VALUES (99, 0)")(path))
-		}, "schema version 99 is newer than 1"},
+		}, "schema version 99 is newer than 2"},
 		{"database of another program", create("CREATE TABLE users (name TEXT)"), "another program"},
 		{"marked by another program", create("PRAGMA application_id = 7"), "application id 0x7"},
 		{"not a database", func(path string) error {

@@ -117,4 +117,7 @@ func testEveryField(t *testing.T, s store.Store) {
 	match.Version++
 	game.Version++
 	rows(segment, empty)
+	same(t, get(t, s, store.Reader.Counts), store.Counts{
+		Tenants: 1, APIKeys: 1, Sequences: 1, Matches: 1, Games: 1, Segments: 2, Rolls: 1,
+	})
 }

@@ -106,6 +106,7 @@ func testLogHashes(t *testing.T, s store.Store) {
 	}
 	same(t, get(t, s, read(places...)), want)
 	same(t, get(t, s, read(5, 3, 5, 0)), [][32]byte{want[5], want[3], want[5], want[0]})
+	same(t, get(t, s, store.Reader.Counts), store.Counts{Entries: entries, Hashes: place})
 	missing(t, s, read(0, place))
 	missing(t, s, read(-1))
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -194,6 +195,20 @@ func testMatches(t *testing.T, s store.Store) {
 	m.Version++
 	same(t, get(t, s, read), m)
 	refused(t, s, store.ErrNotFound, func(tx store.Tx) error { return tx.ReplaceMatch(match("none")) })
+
+	for _, id := range []string{"n", "M", "m1"} {
+		update(t, s, func(tx store.Tx) error { return tx.AddMatch(match(id)) })
+	}
+	after := func(id string, limit int) (ids []string) {
+		for _, m := range get(t, s, func(r store.Reader) ([]store.Match, error) { return r.Matches(id, limit) }) {
+			ids = append(ids, m.ID)
+		}
+		return ids
+	}
+	same(t, after("", 9), []string{"M", "m", "m1", "n"})
+	same(t, after("m", 9), []string{"m1", "n"})
+	same(t, after("", 2), []string{"M", "m"})
+	same(t, after("n", 2), []string(nil))
 }
 
 func testGames(t *testing.T, s store.Store) {
@@ -338,6 +353,15 @@ func testSpend(t *testing.T, s store.Store) {
 		return spend("link 3")(tx)
 	})
 	update(t, s, spend("link 3")) // for that update was undone
+
+	want := [][32]byte{hash("link 1"), hash("link 2"), hash("link 3")}
+	slices.SortFunc(want, func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) })
+	spent := func(after [32]byte, limit int) [][32]byte {
+		return get(t, s, func(r store.Reader) ([][32]byte, error) { return r.Spent(after, limit) })
+	}
+	same(t, spent([32]byte{}, 9), want)
+	same(t, spent([32]byte{}, 2), want[:2])
+	same(t, spent(want[0], 9), want[1:])
 }
 
 func testTimes(t *testing.T, s store.Store) {
@@ -363,7 +387,7 @@ func testEmpty(t *testing.T, s store.Store) {
 		}()
 		n = append(n, length(r.Tenants()), length(r.APIKeys("club")), length(r.Sequences("club", "random", 0, 9)),
 			length(r.Unused(instant(0), 9)), length(r.Games("m")), length(r.Unended(instant(0), 9)),
-			length(r.Segments("m", 1)), length(r.Rolls("m", 1)), length(r.Events("m", 1, 1)), length(r.Entries(0, 9)),
+			length(r.Segments("m", 1)), length(r.Matches("", 9)), length(r.Spent([32]byte{}, 9)), length(r.Rolls("m", 1)), length(r.Events("m", 1, 1)), length(r.Entries(0, 9)),
 			length(r.LogHashes(nil)))
 		return n, nil
 	})
@@ -371,6 +395,7 @@ func testEmpty(t *testing.T, s store.Store) {
 		t.Errorf("list %d of an empty database has %d rows", i, lengths[i])
 	}
 	same(t, get(t, s, store.Reader.LogHead), store.LogHead{})
+	same(t, get(t, s, store.Reader.Counts), store.Counts{})
 	missing(t, s, store.Reader.LatestCheckpoint)
 }
 

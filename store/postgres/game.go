@@ -1,0 +1,107 @@
+package postgres
+
+import (
+	"time"
+
+	"fairdice/store"
+)
+
+const selectGame = `SELECT g.match, g.game, g.state, g.segments, g.rolls_o, g.rolls_a, g.rolls_b, g.receipt, g.lines,
+	g.head, g.score_a, g.score_b, g.crawford, g.throw_a, g.throw_b, g.ended, g.version FROM games g `
+
+func scanGame(r *row) store.Game {
+	return store.Game{
+		Match: r.text(0), Number: r.int(1), State: store.GameState(r.int(2)), Segments: r.int(3),
+		Rolls: [3]int{r.int(4), r.int(5), r.int(6)}, Receipt: r.blob(7), Lines: r.int(8), Head: r.hash(9),
+		Score: [2]int{r.int(10), r.int(11)}, Crawford: r.bool(12), Throw: [2][]byte{r.blob(13), r.blob(14)},
+		End: r.int64(15), Version: r.int64(16),
+	}
+}
+
+func (r *reader) Game(match string, game int) (store.Game, error) {
+	g, err := one(r, scanGame, selectGame+"WHERE match = $1 AND game = $2", match, game)
+	return g, wrap(err, "read game %d of %s", game, match)
+}
+
+func (r *reader) Games(match string) ([]store.Game, error) {
+	gs, err := list(r, scanGame, selectGame+"WHERE match = $1 ORDER BY game", match)
+	return gs, wrap(err, "list games of %s", match)
+}
+
+func (r *reader) Unended(before time.Time, limit int) ([]store.Game, error) {
+	gs, err := list(r, scanGame, selectGame+`
+		JOIN segments s ON s.match = g.match AND s.game = g.game AND s.segment = 1
+		JOIN entries e ON e.number = s.assign
+		WHERE g.state < 2 AND e.time < $1 ORDER BY s.assign LIMIT $2`, before, max(limit, 0))
+	return gs, wrap(err, "list unended games")
+}
+
+func (t *tx) AddGame(g store.Game) error {
+	err := t.add(`INSERT INTO games (match, game, state, segments, rolls_o, rolls_a, rolls_b, receipt, lines, head,
+		score_a, score_b, crawford, throw_a, throw_b, ended, version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+		g.Match, g.Number, uint8(g.State), g.Segments, g.Rolls[0], g.Rolls[1], g.Rolls[2], g.Receipt, g.Lines, g.Head,
+		g.Score[0], g.Score[1], g.Crawford, g.Throw[0], g.Throw[1], g.End, g.Version)
+	return wrap(err, "add game %d of %s", g.Number, g.Match)
+}
+
+func (t *tx) ReplaceGame(g store.Game) error {
+	err := t.replace("SELECT 1 FROM games WHERE match = $1 AND game = $2", []any{g.Match, g.Number},
+		`UPDATE games SET state = $1, segments = $2, rolls_o = $3, rolls_a = $4, rolls_b = $5, receipt = $6, lines = $7,
+			head = $8, score_a = $9, score_b = $10, crawford = $11, throw_a = $12, throw_b = $13, ended = $14, version = version + 1
+		WHERE match = $15 AND game = $16 AND version = $17`,
+		uint8(g.State), g.Segments, g.Rolls[0], g.Rolls[1], g.Rolls[2], g.Receipt, g.Lines,
+		g.Head, g.Score[0], g.Score[1], g.Crawford, g.Throw[0], g.Throw[1], g.End, g.Match, g.Number, g.Version)
+	return wrap(err, "replace game %d of %s", g.Number, g.Match)
+}
+
+const selectRoll = "SELECT match, game, segment, stream, element, ordinal, line, receipt FROM rolls "
+
+func scanRoll(r *row) store.Roll {
+	return store.Roll{
+		Match: r.text(0), Game: r.int(1), Segment: r.int(2), Stream: r.text(3), Index: r.int(4),
+		Ordinal: r.int(5), Line: r.int(6), Receipt: r.text(7),
+	}
+}
+
+func (r *reader) Roll(match string, game, segment int, stream string, index int) (store.Roll, error) {
+	v, err := one(r, scanRoll,
+		selectRoll+"WHERE match = $1 AND game = $2 AND segment = $3 AND stream = $4 AND element = $5",
+		match, game, segment, stream, index)
+	return v, wrap(err, "read roll %d.%s.%d of %s game %d", segment, stream, index, match, game)
+}
+
+func (r *reader) Rolls(match string, game int) ([]store.Roll, error) {
+	vs, err := list(r, scanRoll, selectRoll+"WHERE match = $1 AND game = $2 ORDER BY ordinal", match, game)
+	return vs, wrap(err, "list rolls of %s game %d", match, game)
+}
+
+func (t *tx) AddRoll(v store.Roll) error {
+	err := t.add(`INSERT INTO rolls (match, game, segment, stream, element, ordinal, line, receipt)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		v.Match, v.Game, v.Segment, v.Stream, v.Index, v.Ordinal, v.Line, v.Receipt)
+	return wrap(err, "add roll %d.%s.%d of %s game %d", v.Segment, v.Stream, v.Index, v.Match, v.Game)
+}
+
+func (r *reader) Events(match string, game, first int) ([]string, error) {
+	lines, err := list(r, func(r *row) string { return r.text(0) },
+		"SELECT text FROM events WHERE match = $1 AND game = $2 AND line >= $3 ORDER BY line", match, game, first)
+	return lines, wrap(err, "list events of %s game %d", match, game)
+}
+
+// AddEvents inserts the lines only if the one before them is there; that the
+// first is not there yet is what its key says. So the lines of a record have
+// no gap, and two writers of one line do not both succeed.
+func (t *tx) AddEvents(match string, game, first int, lines []string) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	added, err := t.write(`INSERT INTO events (match, game, line, text)
+		SELECT $1::text, $2::bigint, $3::bigint + n - 1, line FROM unnest($4::text[]) WITH ORDINALITY AS u (line, n)
+		WHERE ($3 = 1 OR EXISTS (SELECT 1 FROM events WHERE match = $1 AND game = $2 AND line = $3 - 1))
+			AND NOT EXISTS (SELECT 1 FROM events WHERE match = $1 AND game = $2 AND line = $3)
+		ON CONFLICT DO NOTHING`, match, game, first, lines)
+	if err == nil && !added {
+		err = store.ErrConflict
+	}
+	return wrap(err, "add event %d of %s game %d", first, match, game)
+}
