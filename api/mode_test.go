@@ -19,6 +19,7 @@ import (
 	"fairdice/internal/selfplay"
 	"fairdice/replay"
 	"fairdice/rules"
+	"fairdice/translog"
 )
 
 // newSeats makes two independent players for a match of that mode.
@@ -305,5 +306,30 @@ func TestThrowsAreLimited(t *testing.T) {
 		if limited := a.code() == "rate-limited"; limited != (i >= 2) {
 			t.Errorf("link %d: %d %s", i+1, a.status, a.body)
 		}
+	}
+}
+
+// TestProofFile: the file of a statement's proof is one that the verifier's own
+// reader takes, and it proves the statement the JSON answer has.
+func TestProofFile(t *testing.T) {
+	b := newBench(t)
+	b.openAs(client.ModeRandom, client.OpenRequestProfileRefereed)
+	a := b.send(http.MethodGet, "/v1/statements/0/proof", "", "Authorization", "")
+	if a.status != http.StatusOK || !strings.HasPrefix(a.header.Get("Content-Type"), "text/plain") {
+		t.Fatalf("the proof: %d, %s", a.status, a.header)
+	}
+	proof, err := translog.ParseProof(string(a.body))
+	must(t, err)
+	cp, err := translog.ReadCheckpoint(proof.Checkpoint)
+	must(t, err)
+	var statement struct{ Statements []struct{ Text string } }
+	must(t, json.Unmarshal([]byte(b.send(http.MethodGet, "/v1/statements/0", "").body), &statement))
+	leaf := translog.LeafHash([]byte(statement.Statements[0].Text))
+	must(t, translog.VerifyInclusion(leaf, 0, cp.Size, proof.Path, cp.Root))
+	if a := b.send(http.MethodGet, "/v1/statements/1000000/proof", ""); a.status != http.StatusNotFound {
+		t.Errorf("beyond the log: %d", a.status)
+	}
+	if a := b.send(http.MethodGet, "/v1/sequences?state=", ""); a.status != http.StatusBadRequest {
+		t.Errorf("an empty parameter: %d", a.status)
 	}
 }

@@ -1224,6 +1224,9 @@ type ServerInterface interface {
 	// GetStatement One statement with its proof
 	// (GET /v1/statements/{index})
 	GetStatement(w http.ResponseWriter, r *http.Request, index int64, params GetStatementParams)
+	// GetProof One statement's proof as a file
+	// (GET /v1/statements/{index}/proof)
+	GetProof(w http.ResponseWriter, r *http.Request, index int64)
 	// ListVariants The variants, with the hash of their rules
 	// (GET /v1/variants)
 	ListVariants(w http.ResponseWriter, r *http.Request)
@@ -1371,6 +1374,12 @@ func (_ Unimplemented) RetireSequence(w http.ResponseWriter, r *http.Request, se
 // GetStatement One statement with its proof
 // (GET /v1/statements/{index})
 func (_ Unimplemented) GetStatement(w http.ResponseWriter, r *http.Request, index int64, params GetStatementParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetProof One statement's proof as a file
+// (GET /v1/statements/{index}/proof)
+func (_ Unimplemented) GetProof(w http.ResponseWriter, r *http.Request, index int64) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2448,6 +2457,32 @@ func (siw *ServerInterfaceWrapper) GetStatement(w http.ResponseWriter, r *http.R
 	handler.ServeHTTP(w, r)
 }
 
+// GetProof operation middleware
+func (siw *ServerInterfaceWrapper) GetProof(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "index" -------------
+	var index int64
+
+	err = runtime.BindStyledParameterWithOptions("simple", "index", chi.URLParam(r, "index"), &index, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "index", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetProof(w, r, index)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListVariants operation middleware
 func (siw *ServerInterfaceWrapper) ListVariants(w http.ResponseWriter, r *http.Request) {
 
@@ -2642,6 +2677,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/statements/{index}", wrapper.GetStatement)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/statements/{index}/proof", wrapper.GetProof)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/archive/{hash}", wrapper.GetArchive)
@@ -3738,6 +3776,44 @@ func (response GetStatementdefaultApplicationProblemPlusJSONResponse) VisitGetSt
 	return err
 }
 
+type GetProofRequestObject struct {
+	Index int64 `json:"index"`
+}
+
+type GetProofResponseObject interface {
+	VisitGetProofResponse(w http.ResponseWriter) error
+}
+
+type GetProof200TextResponse string
+
+func (response GetProof200TextResponse) VisitGetProofResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/plain")
+	w.WriteHeader(200)
+
+	_, err := w.Write([]byte(fmt.Sprint(response)))
+	return err
+}
+
+type GetProofdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetProofdefaultApplicationProblemPlusJSONResponse) VisitGetProofResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListVariantsRequestObject struct {
 }
 
@@ -3889,6 +3965,9 @@ type StrictServerInterface interface {
 	// GetStatement One statement with its proof
 	// (GET /v1/statements/{index})
 	GetStatement(ctx context.Context, request GetStatementRequestObject) (GetStatementResponseObject, error)
+	// GetProof One statement's proof as a file
+	// (GET /v1/statements/{index}/proof)
+	GetProof(ctx context.Context, request GetProofRequestObject) (GetProofResponseObject, error)
 	// ListVariants The variants, with the hash of their rules
 	// (GET /v1/variants)
 	ListVariants(ctx context.Context, request ListVariantsRequestObject) (ListVariantsResponseObject, error)
@@ -4603,6 +4682,32 @@ func (sh *strictHandler) GetStatement(w http.ResponseWriter, r *http.Request, in
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetStatementResponseObject); ok {
 		if err := validResponse.VisitGetStatementResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetProof operation middleware
+func (sh *strictHandler) GetProof(w http.ResponseWriter, r *http.Request, index int64) {
+	var request GetProofRequestObject
+
+	request.Index = index
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetProof(ctx, request.(GetProofRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetProof")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetProofResponseObject); ok {
+		if err := validResponse.VisitGetProofResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

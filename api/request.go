@@ -70,6 +70,9 @@ func (s *server) query(next http.Handler) http.Handler {
 			case len(values) > 1:
 				s.problem(w, r, refuse(house.Malformed, "parameter %s stands %d times in the query string", name, len(values)))
 				return
+			case values[0] == "":
+				s.problem(w, r, refuse(house.Malformed, "parameter %s is empty", name))
+				return
 			}
 		}
 		if n, err := strconv.ParseInt(q.Get("since"), 10, 64); q.Has("since") && (err != nil || n < 1) {

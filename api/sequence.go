@@ -106,6 +106,15 @@ func (s *server) GetStatement(ctx context.Context, r GetStatementRequestObject) 
 // immutable is the caching of what never changes.
 const immutable = "public, max-age=31536000, immutable"
 
+// GetProof answers a statement's proof as a file.
+func (s *server) GetProof(ctx context.Context, r GetProofRequestObject) (GetProofResponseObject, error) {
+	text, err := s.house.Proof(ctx, r.Index)
+	if err != nil {
+		return nil, err
+	}
+	return GetProof200TextResponse(text), nil
+}
+
 // GetArchive answers a file of recorded throws, which its hash names. Before
 // the secret of its sequence is published nobody learns even that it exists.
 func (s *server) GetArchive(ctx context.Context, r GetArchiveRequestObject) (GetArchiveResponseObject, error) {
