@@ -251,6 +251,25 @@ func TestRevokedKey(t *testing.T) {
 	}
 }
 
+// A key that is believed without a look-up ends all the same when its time has come.
+func TestExpiredKey(t *testing.T) {
+	b := newBench(t)
+	ctx := t.Context()
+	id := b.openL0("short")
+	key, err := b.house.IssueKeyUntil(ctx, tenant, "short-lived", house.Scopes(), b.clock().Add(2*time.Second))
+	must(t, err)
+	c := b.as(key)
+	b.pass(time.Second)
+	must(t, second(c.Draw(ctx, id, 1, 1, client.StreamOpening, 0)))
+	b.pass(api.KeyKept / 4)
+	must(t, second(c.Draw(ctx, id, 1, 1, client.StreamOpening, 0)))
+	b.pass(api.KeyKept / 4) // it was accepted less than KeyKept ago
+	_, err = c.Draw(ctx, id, 1, 1, client.StreamOpening, 0)
+	if client.Code(err) != "unauthorized" || !strings.Contains(err.Error(), "the API key expired on 2026-11-29T21:52:08Z") || strings.Contains(err.Error(), key) {
+		t.Errorf("an expired key: %v", err)
+	}
+}
+
 // full is a store whose disk has no room.
 type full struct {
 	store.Store

@@ -101,6 +101,7 @@ type House struct {
 	tables     *lru.Cache[string, *table]
 	seats      sync.Mutex // guards look-up and insertion in tables together
 
+	uses    keyUses
 	topUps  sync.WaitGroup
 	topping sync.Map // tenant "/" mode -> struct{}: a top-up is running
 	ctx     context.Context
@@ -175,8 +176,9 @@ func New(ctx context.Context, c Config) (*House, error) {
 	if h.cosigner != nil {
 		h.cosigner.start(h.ctx)
 	}
-	h.sweepDone = make(chan struct{})
+	h.sweepDone, h.uses.done = make(chan struct{}), make(chan struct{})
 	go h.sweep(h.ctx)
+	go h.keepUses(h.ctx)
 	if h.beacon != nil {
 		h.beaconKick, h.beaconDone = make(chan struct{}, 1), make(chan struct{})
 		go h.watchBeacon(h.ctx)
@@ -196,6 +198,7 @@ func (h *House) Close() error {
 		<-h.beaconDone
 	}
 	<-h.sweepDone
+	<-h.uses.done
 	return nil
 }
 
