@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -39,7 +38,8 @@ func newLoad(st *settings) *cobra.Command {
 		Short: "Play matches against a service and measure its rolls",
 		Long: `Play matches without anchors against a running service and measure how long
 its rolls take; every roll and move is durable when it is answered. The API key
-comes from the environment, FAIRDICE_API_KEY. The matches stay in the service's
+comes from the environment, FAIRDICE_API_KEY, or from the file that
+FAIRDICE_API_KEY_FILE names. The matches stay in the service's
 public log: do not load a service that people rely on.
 
 With --direct the games are played in the data directory of a stopped service,
@@ -54,7 +54,11 @@ without HTTP, as many as --games says; --throws ends each of them early. So larg
 				d.variant, d.mode, d.clients = l.variant, l.mode, l.clients
 				return d.run(c, cfg)
 			}
-			if err := l.run(c.Context(), os.Getenv("FAIRDICE_API_KEY")); err != nil {
+			key, err := secretVariable("FAIRDICE_API_KEY")
+			if err != nil {
+				return fmt.Errorf("load service: %w", err)
+			}
+			if err := l.run(c.Context(), key); err != nil {
 				return err
 			}
 			at := func(share float64) time.Duration {
@@ -80,7 +84,7 @@ without HTTP, as many as --games says; --throws ends each of them early. So larg
 
 func (l *loadRun) run(ctx context.Context, key string) error {
 	if key == "" {
-		return errors.New("load service: FAIRDICE_API_KEY is not set")
+		return errors.New("load service: neither FAIRDICE_API_KEY nor FAIRDICE_API_KEY_FILE is set")
 	}
 	if l.clients < 1 || l.duration <= 0 {
 		return errors.New("load service: at least one client and some time are needed")

@@ -23,13 +23,13 @@ func newServe(s *settings) *cobra.Command {
 			return serve(c, cfg)
 		},
 	}
-	s.flags(c, "data", "database", "listen", "master-key", "origin", "tenant", "sealed", "link-rate", "proxy-header", "beacon-relays", "policy", "log-level")
+	s.flags(c, "data", "database", "database-file", "listen", "master-key", "origin", "tenant", "sealed", "link-rate", "proxy-header", "beacon-relays", "policy", "log-level", "log-format")
 	return c
 }
 
 func serve(c *cobra.Command, cfg config) (err error) {
 	ctx := c.Context()
-	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: cfg.level}))
+	log := cfg.logger(c.ErrOrStderr())
 	slog.SetDefault(log)
 	s, err := openService(ctx, cfg, log)
 	if err != nil {
