@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -11,7 +12,8 @@ import (
 // logger writes the service's log, in the form that log-format names. One
 // record is one line of printable text, whatever it speaks of: a path or a token
 // that a stranger has chosen can neither begin another line nor move the
-// cursor of whoever reads the log on a terminal.
+// cursor of whoever reads the log on a terminal. An API key that somebody has
+// put where none belongs, into a path for instance, is not repeated.
 func (c config) logger(w io.Writer) *slog.Logger {
 	o := &slog.HandlerOptions{Level: c.level, ReplaceAttr: printable}
 	if c.format == formatJSON {
@@ -48,9 +50,10 @@ func printable(_ []string, a slog.Attr) slog.Attr {
 	default:
 		return a
 	}
-	if !strings.ContainsFunc(text, commands) {
+	if !strings.ContainsFunc(text, commands) && !strings.Contains(text, "fd_") {
 		return a
 	}
+	text = apiKey.ReplaceAllLiteralString(text, "fd_…")
 	var b strings.Builder
 	for _, r := range text {
 		if commands(r) {
@@ -62,5 +65,8 @@ func printable(_ []string, a slog.Attr) slog.Attr {
 	a.Value = slog.StringValue(b.String())
 	return a
 }
+
+// apiKey is what looks like a key: fd_, a tenant, and 32 characters.
+var apiKey = regexp.MustCompile(`fd_[A-Za-z0-9._-]{33,}`)
 
 func commands(r rune) bool { return r == 0x7f || r >= 0x80 && !unicode.IsPrint(r) }
