@@ -270,6 +270,32 @@ func TestExpiredKey(t *testing.T) {
 	}
 }
 
+// A pool that has run dry is answered 503 with a time to ask again, and then
+// there are sequences of the mode that was asked for.
+func TestDryPool(t *testing.T) {
+	b := newBench(t)
+	ctx := t.Context()
+	id := newID(t)
+	must(t, second(b.client.OpenMatch(ctx, id, client.OpenRequest{
+		Variant: "short", Mode: client.ModeEqual, Options: new(single), A: client.Player{Token: "ada"}, B: client.Player{Token: "ben"},
+	}, 0)))
+	a := b.send(http.MethodPut, "/v1/matches/"+id+"/games/1", "")
+	if a.status != http.StatusServiceUnavailable || a.code() != "pool-empty" || a.header.Get("Retry-After") != "1" {
+		t.Fatalf("a dry pool: %d %s, Retry-After %q", a.status, a.body, a.header.Get("Retry-After"))
+	}
+	patient, err := client.New(b.url, client.WithKey(b.key))
+	must(t, err)
+	must(t, second(patient.NextGame(ctx, id, 1, 0)))
+	page, err := b.client.Sequences(ctx, tenant, client.ModeEqual, "", 0)
+	must(t, err)
+	for _, q := range page.Sequences {
+		if q.State == "assigned" {
+			return
+		}
+	}
+	t.Errorf("no sequence of mode equal was assigned: %+v", page.Sequences)
+}
+
 // full is a store whose disk has no room.
 type full struct {
 	store.Store

@@ -87,12 +87,17 @@ func (h *House) Sweep(ctx context.Context) (Swept, error) {
 			done.Aborted++
 		}
 	}
+	left := make(map[[2]string]bool) // pools that have lost some
 	for _, q := range sequences {
 		if _, err := h.retire(ctx, q.ID, q.Tenant, "expired"); err != nil {
 			errs = append(errs, fmt.Errorf("retire %s: %w", q.ID, err))
 			continue
 		}
 		done.Retired++
+		left[[2]string{q.Tenant, q.Mode}] = true
+	}
+	for pool := range left { // before the next assign finds it dry
+		h.refillIfLow(pool[0], pool[1])
 	}
 	if done != (Swept{}) {
 		h.signer.poke()

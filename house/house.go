@@ -102,6 +102,8 @@ type House struct {
 	seats      sync.Mutex // guards look-up and insertion in tables together
 
 	uses    keyUses
+	refills sync.Mutex // guards ended, and that no top-up starts after it
+	ended   bool       // the log: nothing is sealed any more by itself
 	topUps  sync.WaitGroup
 	topping sync.Map // tenant "/" mode -> struct{}: a top-up is running
 	ctx     context.Context

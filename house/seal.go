@@ -181,13 +181,19 @@ func (h *House) refillIfLow(tenant, mode string) {
 	}
 }
 
-// refill tops up in the background, one run per tenant and mode.
+// refill tops up in the background, one run per tenant and mode, until the log ends.
 func (h *House) refill(tenant, mode string) {
 	if mode == commitment.Real.String() {
 		return
 	}
 	key := tenant + "/" + mode
 	if _, running := h.topping.LoadOrStore(key, struct{}{}); running {
+		return
+	}
+	h.refills.Lock()
+	defer h.refills.Unlock()
+	if h.ended {
+		h.topping.Delete(key)
 		return
 	}
 	h.topUps.Add(1)
