@@ -103,6 +103,7 @@ func TestKeyRotates(t *testing.T) {
 	p, _ := b.Authenticate(b.ctx(), first)
 	q, _ := b.Authenticate(b.ctx(), r.Key)
 	diff(t, "scopes", p.Scopes, q.Scopes)
+	diff(t, "ends that a cache must keep", []time.Time{r.OldEnds, r.Expires}, []time.Time{p.Ends, q.Ends})
 	next := b.listed("phone", house.KeyValid)
 	diff(t, "successor", next.Prefix, b.listed("phone", house.KeyEnding).Next)
 

@@ -55,7 +55,7 @@ func TestPoolOfNewTenant(t *testing.T) {
 		if n := b.free("late", mode, 5); n != 5 {
 			t.Fatalf("the pool of mode %s has %d, want 5", mode, n)
 		}
-		for range 12 { // more than the pool has room for
+		for range 7 { // more than the pool has room for
 			if _, err := b.NextGame(b.ctx(), b.p, m.id, 1, 0); err != nil {
 				t.Fatal(err)
 			}

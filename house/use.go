@@ -3,6 +3,7 @@ package house
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -65,7 +66,8 @@ func (h *House) FlushKeyUse(ctx context.Context) error {
 	hashes := slices.SortedFunc(maps.Keys(taken), func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) })
 	err := h.store.Update(ctx, func(tx store.Tx) error {
 		for _, hash := range hashes {
-			if err := tx.UseAPIKey(hash, taken[hash]); err != nil {
+			// A key that is gone keeps none of the others from being noted.
+			if err := tx.UseAPIKey(hash, taken[hash]); err != nil && !errors.Is(err, store.ErrNotFound) {
 				return err
 			}
 		}

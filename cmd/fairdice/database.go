@@ -75,7 +75,7 @@ func (c config) joins(ctx context.Context) (err error) {
 // withoutPassword is an address that may be shown.
 func withoutPassword(address string) string {
 	u, err := url.Parse(address)
-	if err != nil {
+	if err != nil || !isShared(address) && strings.Contains(address, "password") { // libpq's other form, which is not understood here
 		return "unreadable"
 	}
 	q := u.Query()

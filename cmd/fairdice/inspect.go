@@ -47,6 +47,10 @@ func (s *settings) inspectDatabase(cfg config, found *problems) {
 		return
 	}
 	if !isShared(cfg.db) {
+		if strings.Contains(cfg.db, "password") {
+			s.add(found, severe, s.databaseSetting(), "it is no postgres:// address, and no path that a file should have")
+			return
+		}
 		if dir := filepath.Dir(cfg.db); dir != filepath.Clean(cfg.data) {
 			if _, err := os.Stat(dir); err != nil {
 				s.add(found, severe, "database", "%v", err)
