@@ -137,15 +137,26 @@ func TestKeyRotates(t *testing.T) {
 	}
 }
 
-// Of many rotations at once one happens.
+// Of many rotations at once one happens, also of those of two instances.
 func TestKeyRotatesOnce(t *testing.T) {
-	b, _ := keyBench(t)
+	t.Run("one instance", func(t *testing.T) {
+		b, _ := keyBench(t)
+		rotatesOnce(t, b, b)
+	})
+	t.Run("two instances", func(t *testing.T) {
+		all := instances(t, 2)
+		rotatesOnce(t, all[0], all[1])
+	})
+}
+
+func rotatesOnce(t *testing.T, b, other *bench) {
 	old := b.issue("phone", time.Time{})
+	other.accepted(old, "")
 	prefix := b.listed("phone", house.KeyValid).Prefix
 	var wg sync.WaitGroup
 	results := make([]error, 8)
 	for i := range results {
-		wg.Go(func() { _, results[i] = b.RotateKey(b.ctx(), prefix, time.Hour) })
+		wg.Go(func() { _, results[i] = []*bench{b, other}[i%2].RotateKey(t.Context(), prefix, time.Hour) })
 	}
 	wg.Wait()
 	done := 0
@@ -165,6 +176,7 @@ func TestKeyRotatesOnce(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	b.accepted(old, "revoked on")
+	other.accepted(old, "revoked on")
 	if _, err := b.RevokeKeys(b.ctx(), prefix); house.CodeOf(err) != house.NotFound {
 		t.Errorf("revoked twice: %v", err)
 	}
