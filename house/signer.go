@@ -178,8 +178,14 @@ func (s *signer) sign(ctx context.Context) error {
 	if err := s.lead(ctx); err != nil {
 		return err
 	}
+	before := s.size()
 	if err := s.reconcile(ctx); err != nil || !s.leading.Load() {
 		return err
+	}
+	if s.size() > before {
+		// Signed by an earlier try that could not store it: nobody has been asked to
+		// cosign it, and the log may not grow for a long time.
+		s.onSigned()
 	}
 	if err := s.askFirst(ctx); err != nil {
 		return err
