@@ -1,12 +1,15 @@
 package house_test
 
 import (
+	"context"
 	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
+	"fairdice/commitment"
 	"fairdice/house"
+	"fairdice/store"
 	"fairdice/store/sqlite"
 )
 
@@ -110,4 +113,47 @@ func TestObserver(t *testing.T) {
 	st.SignedAt = time.Time{}
 	diff(t, "statistics", house.Stats{Logged: 4, Signed: 4, Cosigned: st.Cosigned, Leading: true, Epoch: 1,
 		Pools: []house.PoolStats{{Tenant: "default", Mode: "random", Sealed: 4, Free: 4}}}, st)
+}
+
+// narrow is a store that answers a scrape only what it may ask for; anything
+// else is a nil pointer.
+type narrow struct{ store.Store }
+
+type scraping struct{}
+
+type narrowReader struct {
+	store.Reader
+	all store.Reader
+}
+
+func (r narrowReader) LogHead() (store.LogHead, error)              { return r.all.LogHead() }
+func (r narrowReader) Tenants() ([]store.Tenant, error)             { return r.all.Tenants() }
+func (r narrowReader) Pool(tenant, mode string) (store.Pool, error) { return r.all.Pool(tenant, mode) }
+
+func (n narrow) View(ctx context.Context, fn func(store.Reader) error) error {
+	return n.Store.View(ctx, func(r store.Reader) error {
+		if ctx.Value(scraping{}) != nil {
+			r = narrowReader{all: r}
+		}
+		return fn(r)
+	})
+}
+
+// Statistics ask for the head of the log and the pools and nothing else: a
+// million games that are stored cost a scrape nothing.
+func TestStatsAreCheap(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	m := b.open("short", single, nil, nil)
+	m.begin(1)
+	b.stop()
+	b.database = func() (store.Store, error) {
+		db, err := sqlite.Open(filepath.Join(b.dir, "test.db"), sqlite.Options{})
+		return narrow{db}, err
+	}
+	b.start()
+	st, err := b.Stats(context.WithValue(t.Context(), scraping{}, true))
+	if err != nil || st.Logged == 0 || len(st.Pools) != len(commitment.Modes())-1 {
+		t.Errorf("%+v, %v", st, err)
+	}
 }

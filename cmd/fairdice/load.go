@@ -46,6 +46,8 @@ type loadRun struct {
 	dir    string           // of the players' chains
 	rolls  atomic.Int64
 
+	auditing, audited atomic.Int64 // matches
+
 	mu       sync.Mutex
 	played   []playedMatch
 	failures []string
@@ -189,14 +191,14 @@ func (l *loadRun) run(ctx context.Context, apiKey string, progress io.Writer) (*
 		defer os.RemoveAll(l.dir)
 	}
 	stop := l.watch(progress)
+	defer stop()
 	started := time.Now()
 	l.play(ctx, report.Audit.Key)
 	took := time.Since(started)
-	stop()
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("load service: interrupted: %w", err)
 	}
-	audited := logged.audit(ctx, l.played, l.verify, l.clients)
+	audited := logged.audit(ctx)
 	audited.Key, audited.KeyFrom = report.Audit.Key, report.Audit.KeyFrom
 	report.fill(l, took, audited)
 	return report, report.err()

@@ -171,7 +171,7 @@ func TestLoadFindsLies(t *testing.T) {
 			if l.terms.level == "L0" {
 				l.played[0].record[0]++
 			}
-			if found := a.audit(t.Context(), l.played, "all", 2); !strings.Contains(strings.Join(found.Failures, "\n"), c.failure) {
+			if found := a.audit(t.Context()); !strings.Contains(strings.Join(found.Failures, "\n"), c.failure) {
 				t.Errorf("%+v", found)
 			}
 		})

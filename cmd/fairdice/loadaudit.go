@@ -40,10 +40,9 @@ func sampleOf(verify string) (int, error) {
 // loadAudit audits what a service has published of the matches that were
 // played. Nothing is believed but the key.
 type loadAudit struct {
-	api   *client.Client
-	key   string
-	log   note.Verifier
-	level string
+	load *loadRun
+	key  string
+	log  note.Verifier
 
 	mu    sync.Mutex
 	heads map[int64]commitment.Hash // of every checkpoint seen, by size
@@ -56,7 +55,7 @@ func (l *loadRun) newLoadAudit(ctx context.Context, key string) (*loadAudit, err
 	if err != nil {
 		return nil, fmt.Errorf("read log key: %w", err)
 	}
-	a := &loadAudit{api: l.api, key: key, log: log, level: l.terms.level, heads: map[int64]commitment.Hash{}}
+	a := &loadAudit{load: l, key: key, log: log, heads: map[int64]commitment.Hash{}}
 	head, err := l.api.Checkpoint(ctx)
 	if client.Code(err) == "not-found" { // nothing is signed, or cosigned, yet
 		return a, nil
@@ -89,8 +88,9 @@ func (a *loadAudit) fail(format string, args ...any) {
 }
 
 // audit looks at the bundles, a few at the same time, then at the log.
-func (a *loadAudit) audit(ctx context.Context, played []playedMatch, verify string, clients int) auditReport {
-	n, err := sampleOf(verify)
+func (a *loadAudit) audit(ctx context.Context) auditReport {
+	played := a.load.played
+	n, err := sampleOf(a.load.verify)
 	if err != nil {
 		a.fail("%v", err)
 		return a.found
@@ -106,12 +106,15 @@ func (a *loadAudit) audit(ctx context.Context, played []playedMatch, verify stri
 		return a.found
 	}
 	a.found.Asked = true
+	a.load.auditing.Store(int64(len(played)))
 	queue := make(chan playedMatch)
 	var wg sync.WaitGroup
-	for range min(clients, 2*runtime.GOMAXPROCS(0)) {
+	for range min(a.load.clients, 2*runtime.GOMAXPROCS(0)) {
 		wg.Go(func() {
 			for p := range queue {
-				if err := a.bundle(ctx, p); err != nil {
+				err := a.bundle(ctx, p)
+				a.load.audited.Add(1)
+				if err != nil {
 					a.fail("match %s: %v", p.id, err)
 					continue
 				}
@@ -135,7 +138,7 @@ func (a *loadAudit) audit(ctx context.Context, played []playedMatch, verify stri
 // bundle audits one match: everything verifies, at the level that was played,
 // and the record is the one that the client has seen.
 func (a *loadAudit) bundle(ctx context.Context, p playedMatch) error {
-	data, err := a.api.Bundle(ctx, p.id)
+	data, err := a.load.api.Bundle(ctx, p.id)
 	if err != nil {
 		return err
 	}
@@ -145,8 +148,8 @@ func (a *loadAudit) bundle(ctx context.Context, p playedMatch) error {
 		return fmt.Errorf("the bundle is %s: %v", report.Verdict, report.Failed())
 	case report.Match != p.id:
 		return fmt.Errorf("the bundle is that of match %s", report.Match)
-	case report.Level != a.level:
-		return fmt.Errorf("the bundle proves level %s, played was %s", report.Level, a.level)
+	case report.Level != a.load.terms.level:
+		return fmt.Errorf("the bundle proves level %s, played was %s", report.Level, a.load.terms.level)
 	}
 	b, err := audit.ParseBundle(data)
 	if err != nil {
@@ -161,7 +164,7 @@ func (a *loadAudit) bundle(ctx context.Context, p playedMatch) error {
 
 // consistent demands that every checkpoint seen is the beginning of the last one.
 func (a *loadAudit) consistent(ctx context.Context) error {
-	head, err := a.api.Checkpoint(ctx)
+	head, err := a.load.api.Checkpoint(ctx)
 	if err == nil {
 		_, err = a.see(head)
 	}
@@ -179,7 +182,7 @@ func (a *loadAudit) consistent(ctx context.Context) error {
 			continue // the beginning of every log
 		}
 		// The last statement of the last tree comes in that tree.
-		answer, err := a.api.Statement(ctx, last-1, size)
+		answer, err := a.load.api.Statement(ctx, last-1, size)
 		if err != nil {
 			return err
 		}

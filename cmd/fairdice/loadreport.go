@@ -144,6 +144,10 @@ func (l *loadRun) watch(out io.Writer) (stop func()) {
 				return
 			case <-ticks.C:
 			}
+			if n := l.auditing.Load(); n > 0 {
+				fmt.Fprintf(out, "\r\x1b[Kaudit: %d of %d matches", l.audited.Load(), n)
+				continue
+			}
 			l.mu.Lock()
 			played, failed := len(l.played), len(l.failures)
 			l.mu.Unlock()

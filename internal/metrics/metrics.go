@@ -19,7 +19,6 @@ package metrics
 import (
 	"net/http"
 	"runtime"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -58,7 +57,6 @@ type Metrics struct {
 	groups    prometheus.Histogram
 	stale     prometheus.Counter
 
-	house    atomic.Pointer[house.House]
 	snapshot snapshot
 }
 
@@ -92,7 +90,7 @@ func New(version string, fresh time.Duration) *Metrics {
 	m.reruns = counter(m, "store_update_reruns_total", "Times that an update ran again because another one was faster.")
 	m.groups = histogram(m, "store_commit_updates", "Updates that shared one commit (SQLite).", []float64{1, 2, 4, 8, 16, 32, 64, 128, 256})
 	m.stale = counter(m, "stats_failures_total", "Scrapes that could not read the database; they leave out what is read from it.")
-	m.snapshot = snapshot{fresh: fresh, of: &m.house, failed: m.stale}
+	m.snapshot = snapshot{fresh: fresh, failed: m.stale}
 	add(m, &m.snapshot)
 	add(m, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "fairdice_build_info", Help: "1; the labels say which build this is.",
@@ -111,7 +109,7 @@ func New(version string, fresh time.Duration) *Metrics {
 func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.handler.ServeHTTP(w, r) }
 
 // Watch has the sizes of a house's log and pools in the metrics, from now on.
-func (m *Metrics) Watch(h *house.House) { m.house.Store(h) }
+func (m *Metrics) Watch(h *house.House) { m.snapshot.watch(h) }
 
 // Values of the label result.
 const (

@@ -3,7 +3,6 @@ package metrics
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,10 +16,10 @@ const patience = 5 * time.Second
 // snapshot is where the house stands, read again when the last reading is too old.
 type snapshot struct {
 	fresh  time.Duration
-	of     *atomic.Pointer[house.House]
 	failed prometheus.Counter
 
 	mu    sync.Mutex
+	of    *house.House // nil: none is watched
 	taken time.Time
 	stats house.Stats
 }
@@ -72,20 +71,26 @@ func (s *snapshot) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// read answers scrapes that come at the same time with one reading.
-func (s *snapshot) read() (house.Stats, bool) {
-	h := s.of.Load()
-	if h == nil {
-		return house.Stats{}, false
-	}
+// watch takes another house, and nothing from the reading before.
+func (s *snapshot) watch(h *house.House) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.of, s.taken = h, time.Time{}
+}
+
+// read answers scrapes that come at the same time with one reading.
+func (s *snapshot) read() (house.Stats, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.of == nil {
+		return house.Stats{}, false
+	}
 	if !s.taken.IsZero() && time.Since(s.taken) < s.fresh {
 		return s.stats, true
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	st, err := h.Stats(ctx)
+	st, err := s.of.Stats(ctx)
 	if err != nil {
 		s.failed.Inc()
 		return house.Stats{}, false
