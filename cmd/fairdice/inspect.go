@@ -23,6 +23,11 @@ func (s *settings) inspect(cfg config, found *problems) {
 	if _, err := net.ResolveTCPAddr("tcp", cfg.listen); err != nil {
 		s.add(found, severe, "listen", "%v", err)
 	}
+	if cfg.metricsListen != "" {
+		if _, err := net.ResolveTCPAddr("tcp", cfg.metricsListen); err != nil {
+			s.add(found, severe, "metrics-listen", "%v", err)
+		}
+	}
 	if strings.ContainsFunc(cfg.proxy, func(r rune) bool { return r != '-' && (r < '0' || r > 'z' || r > '9' && r < 'A' || r > 'Z' && r < 'a') }) {
 		s.add(found, severe, "proxy-header", "%q is not the name of a header", cfg.proxy)
 	}

@@ -51,6 +51,7 @@ var list = []setting{
 	{"proxy-header", "", "header to which your own proxy appends the address it was called from, X-Forwarded-For for instance"},
 	{"beacon-relays", joined(relay.Public), "relays of the drand quicknet beacon, with commas between; none: no matches with a beacon"},
 	{"policy", "", "C2SP tlog-policy file; every witness in it that has an address is asked to cosign the log"},
+	{"metrics-listen", "", "address to serve metrics for Prometheus on, 127.0.0.1:9090 for instance; empty: nowhere. Whoever reaches it needs no key"},
 	{"log-level", "info", "debug, info, warn or error"},
 	{"log-format", formatText, "text or json: one record a line"},
 }
@@ -128,6 +129,7 @@ func (s *settings) gather(c *cobra.Command) (cfg config, found problems) {
 		data: s.v.GetString("data"), listen: s.v.GetString("listen"), master: s.v.GetString("master-key"),
 		origin: s.v.GetString("origin"), tenant: s.v.GetString("tenant"), proxy: s.v.GetString("proxy-header"),
 		relays: s.v.GetString("beacon-relays"), policy: s.v.GetString("policy"), format: s.v.GetString("log-format"),
+		metricsListen: s.v.GetString("metrics-listen"),
 	}
 	cfg.db = s.secret(&found, "database")
 	cfg.sealed = s.number(&found, "sealed", 4, 1_000_000)
@@ -271,6 +273,8 @@ type config struct {
 	sealed, linkRate int
 	level            slog.Level
 	format           string // of the log
+	metricsListen    string
+	pprof            bool // beside the metrics
 
 	// Without a policy file: witnesses in this process, and whom they satisfy.
 	witnesses []house.Witness
