@@ -79,6 +79,11 @@ func (h *House) drawOnce(ctx context.Context, p Principal, match string, number,
 	if t.open.Mode == commitment.Live && (g.row.Throw[0] == nil || g.row.Throw[1] == nil) {
 		return DrawAnswer{}, refuse(AwaitingLink, "throw %d needs a link of both players", g.throws()+1)
 	}
+	// A database that has gone back may lack rolls that were answered: what is
+	// drawn on it would be a second receipt for one of them.
+	if h.signer.refused() != nil {
+		return DrawAnswer{}, errRefused()
+	}
 	roll, dice, err := t.newDraw(ctx, g, s, st, index)
 	if err != nil {
 		return DrawAnswer{}, err

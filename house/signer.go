@@ -271,6 +271,12 @@ func (s *signer) refuse(err error) {
 	s.refusal = err
 }
 
+// errRefused tells a request that the signer has refused. The reason, which names
+// hosts and sizes, is the operator's.
+func errRefused() error {
+	return &Error{Code: Unavailable, Message: "nothing is signed at present: the log may have lost statements that were published; the operator has to look", RetryAfter: time.Minute}
+}
+
 // refused is why nothing is signed.
 func (s *signer) refused() error {
 	s.mu.Lock()
@@ -325,7 +331,7 @@ func (s *signer) await(ctx context.Context, size int64) error {
 		case signed >= size:
 			return nil
 		case refusal != nil:
-			return &Error{Code: Unavailable, Message: "nothing is signed at present: the log may have lost statements that were published; the operator has to look", RetryAfter: time.Minute}
+			return errRefused()
 		}
 		s.poke()
 		select {
