@@ -349,7 +349,7 @@ func TestNoRoomForHead(t *testing.T) {
 func injected(t *testing.T, p *process, inject string, paths ...string) (end func()) {
 	t.Helper()
 	calls, _, _ := strings.Cut(inject, ":")
-	args := []string{"-f", "-p", fmt.Sprint(p.cmd.Process.Pid), "-o", "/dev/null", "-e", "trace=" + calls, "-e", "inject=" + inject}
+	args := []string{"-f", "-p", pid(p), "-o", "/dev/null", "-e", "trace=" + calls, "-e", "inject=" + inject}
 	for _, path := range paths {
 		args = append(args, "-P", path)
 	}
@@ -454,3 +454,5 @@ func TestHeadSyncFails(t *testing.T) {
 	h.healthy()
 	h.stop()
 }
+
+func pid(p *process) string { return fmt.Sprint(p.cmd.Process.Pid) }
