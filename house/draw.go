@@ -2,7 +2,9 @@ package house
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"fairdice/commitment"
 	"fairdice/replay"
@@ -193,6 +195,12 @@ func (t *table) repeatDraw(ctx context.Context, g *game, segment int, st commitm
 		lines, err = r.Events(t.id, g.row.Number, 1)
 		return err
 	})
+	if errors.Is(err, store.ErrNotFound) { // it was answered, and the database has lost it
+		if err := t.load(ctx); err != nil {
+			return DrawAnswer{}, err
+		}
+		return DrawAnswer{}, &Error{Code: Unavailable, Message: "the storage has changed meanwhile; repeat the request", RetryAfter: time.Second, changed: true}
+	}
 	if err != nil {
 		return DrawAnswer{}, err
 	}

@@ -261,6 +261,9 @@ func (h *House) table(ctx context.Context, match string) (*table, error) {
 	if !t.loaded || v != nil && v.reload {
 		if err := t.load(ctx); err != nil {
 			t.mu.Unlock()
+			if CodeOf(err) != "" {
+				return nil, err
+			}
 			h.tables.Remove(match)
 			if errors.Is(err, store.ErrNotFound) {
 				return nil, refuse(NotFound, "no match %s", match)

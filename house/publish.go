@@ -88,6 +88,11 @@ func (h *House) published(ctx context.Context, since int64, indexes ...int64) (P
 		p, err = proveAt(r, size, since, indexes)
 		return err
 	})
+	if CodeOf(err) == Malformed {
+		// Such a checkpoint was there, or await and checkSince had said otherwise.
+		h.signer.poke()
+		err = errRefused()
+	}
 	return p, err
 }
 

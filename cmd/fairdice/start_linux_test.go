@@ -6,12 +6,16 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // refusedStart demands that a start fails with these words.
 func refusedStart(t *testing.T, dir string, want []string, more ...string) {
 	t.Helper()
-	out, err := command(append([]string{"serve", "--data", dir, "--listen", "127.0.0.1:0"}, more...)...).CombinedOutput()
+	start := command(append([]string{"serve", "--data", dir, "--listen", "127.0.0.1:0"}, more...)...)
+	started := time.AfterFunc(time.Minute, func() { start.Process.Kill() })
+	defer started.Stop()
+	out, err := start.CombinedOutput()
 	text := string(out)
 	if err == nil || strings.Count(strings.TrimSpace(text), "\n") > 1 {
 		t.Errorf("a start that cannot be: %v\n%s", err, text)
