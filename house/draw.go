@@ -100,6 +100,10 @@ func (t *table) newDraw(ctx context.Context, g *game, s *segment, st commitment.
 	if err := t.rebuild(s); err != nil {
 		return store.Roll{}, commitment.Dice{}, err
 	}
+	now, err := t.house.present()
+	if err != nil {
+		return store.Roll{}, commitment.Dice{}, err
+	}
 	row, key := g.row, s.sequence.Key(st, index)
 	dice := s.sequence.Dice(st, index)
 	var links *[2]commitment.Hash
@@ -111,7 +115,7 @@ func (t *table) newDraw(ctx context.Context, g *game, s *segment, st commitment.
 	receipt := commitment.Receipt{
 		Match: t.id, Game: row.Number, Segment: s.row.Segment, Sequence: s.row.Sequence,
 		Stream: st, Index: index, Dice: dice, Links: links, Key: key,
-		Previous: linkOf(row.Receipt), RecordLines: row.Lines, RecordHead: row.Head, Time: t.house.now(),
+		Previous: linkOf(row.Receipt), RecordLines: row.Lines, RecordHead: row.Head, Time: now,
 	}
 	signed, err := t.signReceipt(receipt)
 	if err != nil {

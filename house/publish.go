@@ -26,7 +26,10 @@ func (h *House) lockLog(tx store.Tx) (*writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock log: %w", err)
 	}
-	at := h.now()
+	at, err := h.present()
+	if err != nil {
+		return nil, err
+	}
 	if at.Before(head.Time) { // the clock was set back
 		at = head.Time
 	}
@@ -88,8 +91,8 @@ func (h *House) published(ctx context.Context, since int64, indexes ...int64) (P
 		p, err = proveAt(r, size, since, indexes)
 		return err
 	})
-	if CodeOf(err) == Malformed {
-		// Such a checkpoint was there, or await and checkSince had said otherwise.
+	if CodeOf(err) == Malformed && size > since {
+		// await has seen a checkpoint of that size: the database has gone back.
 		h.signer.poke()
 		err = errRefused()
 	}
