@@ -168,6 +168,10 @@ func TestWitnessOutage(t *testing.T) {
 					a := b.send(http.MethodPut, "/v1/matches/"+newID(t), open)
 					return a.status == http.StatusServiceUnavailable && a.header.Get("Retry-After") == "60" && strings.Contains(a.body, "the operator has to look")
 				})
+				w.mood.Store(nil) // it was wrong
+				soon(t, "the next signature", func() bool {
+					return b.send(http.MethodPut, "/v1/matches/"+newID(t), open).status == http.StatusOK
+				})
 				return
 			}
 			if a := b.send(http.MethodPut, "/v1/matches/"+newID(t), open); a.status != http.StatusOK {

@@ -60,7 +60,8 @@ type signer struct {
 	// Of the goroutine that signs:
 	last      translog.Checkpoint // the largest head known to be signed; Size 0 before
 	lastNote  string
-	confirmed bool // the witnesses know of nothing beyond last
+	confirmed bool        // the witnesses know of nothing beyond last
+	doubt     atomic.Bool // a witness has said otherwise since; of the cosigner too
 	lease     store.Lease
 	leading   atomic.Bool // read by others too
 	renew     time.Time   // when the lease is to be taken again, while leading
@@ -216,6 +217,9 @@ func (s *signer) sign(ctx context.Context) error {
 // askFirst asks the witnesses, unless they have confirmed the head that this
 // signer goes on from.
 func (s *signer) askFirst(ctx context.Context) error {
+	if s.doubt.Swap(false) {
+		s.confirmed = false
+	}
 	for s.confirm != nil && s.leading.Load() && !s.confirmed {
 		last := store.Checkpoint{Size: s.last.Size, Note: s.lastNote}
 		if last.Note == "" {
@@ -331,6 +335,7 @@ func (s *signer) await(ctx context.Context, size int64) error {
 		case signed >= size:
 			return nil
 		case refusal != nil:
+			s.poke() // perhaps it is over
 			return errRefused()
 		}
 		s.poke()
