@@ -148,12 +148,20 @@ func TestStaleStandby(t *testing.T) {
 		t.Errorf("a read: %s", s)
 	}
 	h.ready(http.StatusServiceUnavailable)
+
+	standby.Kill(t)
+	primary.Restart(t)
+	h.recovers(h.opening(), "")
+	h.recovers(lost, faultTerms)
+	head = extends(t, h.url, verifier, head)
 	if err := h.end(syscall.SIGTERM); err != nil {
 		t.Errorf("after SIGTERM: %v", err)
 	}
 	if log := h.errors.String(); !strings.Contains(log, "refuse to sign: the ") {
 		t.Errorf("the log does not say why nothing is signed:\n%s", log)
 	}
+	primary.Kill(t)
+	standby.Restart(t)
 	refusedStart(t, dir, []string{"refuse to sign: the ", "restore a newer backup"}, more...)
 
 	standby.Kill(t)
