@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -122,6 +123,7 @@ func (s *session) open(scan func(*row), calls ...call) (pgconn.CommandTag, error
 	calls = append([]call{{sql: s.begin}}, calls...)
 	var tries retries
 	for {
+		kept := s.conn != nil
 		tag, err := s.start(scan, calls...)
 		switch {
 		case err == nil, s.conn != nil && !s.conn.gone(err), s.conn != nil && whole && !pgconn.SafeToRetry(err):
@@ -129,7 +131,9 @@ func (s *session) open(scan func(*row), calls ...call) (pgconn.CommandTag, error
 		case s.conn != nil:
 			s.timer.Stop()
 			s.drop()
-			continue // the new connection is tried at once
+			if kept {
+				continue // a new connection is tried at once; if that is no better, later
+			}
 		}
 		if err := tries.wait(s.ctx, err); err != nil {
 			return tag, err
@@ -170,8 +174,12 @@ func (s *session) send(scan func(*row), calls ...call) (tag pgconn.CommandTag, e
 // fail remembers the error after which the server refuses the rest of the transaction.
 func (s *session) fail(err error) error {
 	if err != nil && s.failed == nil {
+		gone := s.conn != nil && s.conn.gone(err)
+		s.again = lostRace(err) || refused(err) && !s.eager || gone
+		if gone && !errors.Is(err, store.ErrStorage) {
+			err = fmt.Errorf("%w: connection to database: %w", store.ErrStorage, err)
+		}
 		s.failed = err
-		s.again = lostRace(err) || refused(err) && !s.eager || s.conn != nil && s.conn.gone(err)
 	}
 	return err
 }
