@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -81,15 +83,20 @@ func (p *process) end(signal os.Signal) error {
 	return p.cmd.Wait()
 }
 
-// freeAddress is one that nobody listens on; the service comes back to it.
+// freeAddress is one that nobody listens on; the service comes back to it. It
+// is below the ports that systems give to outgoing connections, one of which
+// could take it while the service is away.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
+		if err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 // A SIGTERM lets requests in flight be answered; what was answered is there
