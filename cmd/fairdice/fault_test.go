@@ -94,11 +94,8 @@ func testEveryFault(t *testing.T, kills int) {
 	}
 }
 
-// defaultThorough is KILLS in the Makefile.
-const defaultThorough = 200
-
-// lived runs one life with a fault, and checks what it leaves. Again: the
-// service has been killed before, in the middle of a busier one.
+// lived runs one life with a fault, and checks what it leaves. Again: it
+// is the second one, after a kill.
 func lived(t *testing.T, f fault, again bool) *tracer {
 	t.Helper()
 	l := life{T: t, dir: t.TempDir(), listen: freeAddress(t), match: benchID(t), ledger: newLedger()}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -84,6 +85,37 @@ func (l *ledger) everything() (rows []row) {
 		rows = append(rows, r)
 	}
 	return rows
+}
+
+// kinds counts the acknowledged requests by what they ask for.
+func (l *ledger) kinds() map[string]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	counts := map[string]int{}
+	for r := range l.all {
+		counts[r.kind()]++
+	}
+	return counts
+}
+
+// kind is the words of a request's path that are no names.
+func (r row) kind() string {
+	path, _, _ := strings.Cut(r.path, "?")
+	var words []string
+	parts := strings.Split(strings.TrimPrefix(path, "/v1/"), "/")
+	for i, part := range parts {
+		if slices.Contains([]string{"matches", "games", "links", "rolls", "events", "close", "abort", "abandon", "modes", "sequences", "retire"}, part) {
+			words = append(words, part)
+		}
+		if part == "segments" && parts[i+1] != "1" {
+			words = append(words, "further")
+		}
+	}
+	kind := strings.TrimPrefix(strings.TrimPrefix(strings.Join(words, " "), "matches "), "games ")
+	if strings.HasSuffix(kind, "links") && len(parts) == 9 {
+		kind = strings.TrimSuffix(kind, "links") + "throws"
+	}
+	return kind
 }
 
 func (l *ledger) answer(r row) string {
