@@ -26,8 +26,8 @@ import (
 )
 
 // TestFaults has one system call after the other fail, that the service makes
-// on files of its data directory, or kills the service in its place, in the
-// course of a short life: it starts, seals, opens a match, plays a game, closes
+// on files of its data directory, or kills the service in its place, or cuts the
+// power so that all is lost that was not synced, in the course of a short life: it starts, seals, opens a match, plays a game, closes
 // it and stops. Whoever works with it must be told clearly (503, or the end of
 // the process with a message), and never hear of success that was none: a start
 // without a fault then finds everything that was acknowledged, and the archive
@@ -36,20 +36,22 @@ import (
 // These are chosen ones; `make crash` goes through all.
 func TestFaults(t *testing.T) {
 	chosen := []fault{
-		{call: "write", file: ".log.key", nth: 1, errno: syscall.ENOSPC},
+		{call: "write", file: ".log.key*", nth: 1, errno: syscall.ENOSPC},
 		{call: "rename", file: "log.key", nth: 1, kill: true},
 		{call: "create", file: "fairdice.db", nth: 1, kill: true},
 		{call: "pwrite", file: "fairdice.db-wal", nth: 3, kill: true}, // while the tables are made
 		{call: "pwrite", file: "fairdice.db-wal", nth: 60, errno: syscall.ENOSPC},
 		{call: "fdatasync", file: "fairdice.db-wal", nth: 12, errno: syscall.EIO},
 		{call: "fdatasync", file: "fairdice.db-wal", nth: 14, kill: true},
-		{call: "fsync", file: ".head", nth: 2, errno: syscall.EIO},
+		{call: "fsync", file: ".head*", nth: 2, errno: syscall.EIO},
 		{call: "rename", file: "head", nth: 3, kill: true},
 		{call: "unlink", file: "first-start", nth: 1, errno: syscall.EIO},
+		{call: "rename", file: "head", nth: 4, kill: true, power: true},
 	}
 	again := []fault{ // in the life after a kill
 		{call: "fdatasync", file: "fairdice.db-wal", nth: 1, kill: true},
-		{call: "pwrite", file: "fairdice.db", nth: 30, errno: syscall.EIO},
+		{call: "pwrite", file: "fairdice.db", nth: 3, errno: syscall.EIO}, // while the log is copied into it
+		{call: "unlink", file: "fairdice.db-wal", nth: 1, kill: true, power: true},
 	}
 	if n, thorough := kills(); thorough {
 		testEveryFault(t, n)
@@ -71,7 +73,7 @@ func testEveryFault(t *testing.T, kills int) {
 	step := max(1, defaultThorough/kills)
 	for _, again := range []bool{false, true} {
 		whole := lived(t, fault{}, again)
-		for _, f := range []fault{{errno: syscall.EIO}, {errno: syscall.ENOSPC}, {kill: true}} {
+		for _, f := range []fault{{errno: syscall.EIO}, {errno: syscall.ENOSPC}, {kill: true}, {kill: true, power: true}} {
 			t.Run(fmt.Sprintf("%s again=%v", f.way(), again), func(t *testing.T) {
 				var next, done atomic.Int64
 				t.Cleanup(func() {
@@ -102,8 +104,8 @@ func lived(t *testing.T, f fault, again bool) *tracer {
 	if again {
 		l.before()
 	}
-	tr, told := l.faulty(f)
 	failed := t.Failed()
+	tr, told := l.faulty(f)
 	l.afterwards()
 	if t.Failed() && !failed {
 		at := "nothing"
@@ -200,6 +202,11 @@ func (l *life) faulty(f fault) (*tracer, string) {
 	cmd.Process.Release()
 	if tr.err != nil {
 		l.Fatal(tr.err)
+	}
+	if tr.disk != nil && tr.struck != nil {
+		if err := tr.disk.cut(); err != nil {
+			l.Fatal(err)
+		}
 	}
 	told, err := os.ReadFile(said.Name())
 	if err != nil {

@@ -27,9 +27,11 @@ type tracer struct {
 	fault fault
 
 	pid    int
-	calls  []change // seen so far
-	struck *change  // the one that failed, nil if none did
-	inside map[int]syscall.Errno
+	calls  []change              // seen so far
+	struck *change               // the one that failed, nil if none did
+	inside map[int]syscall.Errno // the answers of calls that were not carried out
+	syncs  map[int]string        // by threads that are inside one
+	disk   *disk                 // if the fault is a power cut
 	status syscall.WaitStatus
 	err    error
 	done   chan struct{}
@@ -45,19 +47,27 @@ func (c change) String() string { return c.call + " " + c.file }
 
 // fault strikes at the nth call, from 1, among those it fits.
 type fault struct {
-	call, file string // the file's name begins so; "": any
+	call, file string // "": any; a * at the end of a file's name is the rest of it
 	nth        int    // 0: never
 	errno      syscall.Errno
-	kill       bool
+	kill       bool // in place of the call
+	power      bool // and what was not synced is lost
 }
 
 func (f fault) fits(c change) bool {
-	return f.nth > 0 && (f.call == "" || f.call == c.call) && strings.HasPrefix(c.file, f.file)
+	if f.nth == 0 || f.call != "" && f.call != c.call {
+		return false
+	}
+	begin, open := strings.CutSuffix(f.file, "*")
+	return f.file == "" || c.file == f.file || open && strings.HasPrefix(c.file, begin)
 }
 
 // way is how it strikes.
 func (f fault) way() string {
-	if f.kill {
+	switch {
+	case f.power:
+		return "power cut"
+	case f.kill:
 		return "SIGKILL"
 	}
 	return unix.ErrnoName(f.errno)
@@ -70,7 +80,13 @@ func (f fault) String() string {
 // start starts the program under the tracer. The error is EPERM where tracing
 // is not allowed.
 func (tr *tracer) start(cmd *exec.Cmd) error {
-	tr.done, tr.inside = make(chan struct{}), map[int]syscall.Errno{}
+	tr.done, tr.inside, tr.syncs = make(chan struct{}), map[int]syscall.Errno{}, map[int]string{}
+	if tr.fault.power {
+		var err error
+		if tr.disk, err = newDisk(tr.dir); err != nil {
+			return err
+		}
+	}
 	started := make(chan error)
 	go func() {
 		// Only the thread that has started the program may trace it. It ends
@@ -187,6 +203,9 @@ func (tr *tracer) stopped(thread int) error {
 			return nil
 		}
 		tr.calls = append(tr.calls, c)
+		if c.call == "fsync" || c.call == "fdatasync" {
+			tr.syncs[thread] = fmt.Sprintf("/proc/%d/fd/%d", tr.pid, in.args[0])
+		}
 		if !tr.fault.fits(c) {
 			return nil
 		}
@@ -200,6 +219,11 @@ func (tr *tracer) stopped(thread int) error {
 		tr.inside[thread] = tr.fault.errno
 		return setRegisters(thread, func(r *syscall.PtraceRegs) { r.Orig_rax = ^uint64(0) }) // no such call
 	case opExit:
+		sync, synced := tr.syncs[thread]
+		delete(tr.syncs, thread)
+		if synced && in.number == 0 && tr.disk != nil { // the answer stands where the number stood
+			return tr.disk.sync(sync)
+		}
 		errno, ok := tr.inside[thread]
 		if !ok {
 			return nil
