@@ -73,7 +73,7 @@ func open(path string, o Options) (*database, error) {
 	// it does not exist SQLite goes on with fsync.
 	driverlib.Fdatasync(true)
 	c, err := connect(path, readWrite,
-		"busy_timeout = 5000", "journal_mode = WAL", "synchronous = NORMAL", "wal_autocheckpoint = 0",
+		"busy_timeout = 5000", "journal_mode = WAL", "synchronous = FULL", "wal_autocheckpoint = 0",
 		"cache_size = -65536", "temp_store = MEMORY", fmt.Sprintf("max_page_count = %d", o.maxPages))
 	if err != nil {
 		return nil, err
