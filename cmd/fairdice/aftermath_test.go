@@ -237,7 +237,12 @@ func (a *aftermath) audit(t *testing.T, seen []string) *archive.Result {
 		t.Fatalf("export: %v\n%s", err, out)
 	}
 	a.audited++
-	r, err := archive.Verify(t.Context(), folder(a.exported), archive.Options{Trust: audit.Trust{Key: a.logKey}, Seen: seen, Signatures: true})
+	return verifyArchive(t, a.exported, a.logKey, seen)
+}
+
+func verifyArchive(t *testing.T, dir, logKey string, seen []string) *archive.Result {
+	t.Helper()
+	r, err := archive.Verify(t.Context(), folder(dir), archive.Options{Trust: audit.Trust{Key: logKey}, Seen: seen, Signatures: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -147,14 +148,8 @@ func (l *life) faulty(f fault) (*tracer, string) {
 	defer said.Close()
 	cmd.Stdout, cmd.Stderr = in, said
 	tr := &tracer{dir: l.dir, fault: f}
-	err = tr.start(cmd)
+	tr.trace(l.T, cmd)
 	in.Close()
-	if errors.Is(err, syscall.EPERM) && os.Getenv("CI") != "true" {
-		l.Skipf("this system lets nobody trace a process (ptrace: %v), so no system call can be made to fail", err)
-	}
-	if err != nil {
-		l.Fatalf("trace the service: %v", err)
-	}
 	overdue := time.AfterFunc(3*time.Minute, func() {
 		l.Errorf("the service hung")
 		syscall.Kill(tr.pid, syscall.SIGKILL)
@@ -212,18 +207,7 @@ func (l *life) faulty(f fault) (*tracer, string) {
 	if err != nil {
 		l.Fatal(err)
 	}
-	switch {
-	case tr.struck != nil && f.kill:
-		if tr.status.Signal() != syscall.SIGKILL {
-			l.Error("it was to be killed")
-		}
-	case !tr.status.Exited():
-		l.Error("it did not end by itself")
-	case tr.status.ExitStatus() != 0 && !bytes.Contains(told, []byte("\nfairdice: ")) && !bytes.HasPrefix(told, []byte("fairdice: ")):
-		l.Error("it failed without a word")
-	case tr.status.ExitStatus() != 0 && tr.struck == nil:
-		l.Error("it failed without a reason")
-	}
+	tr.judge(l.T, told)
 	return tr, string(told)
 }
 
@@ -240,6 +224,35 @@ func (l *life) before() {
 		l.Fatal("the service survived a SIGKILL")
 	}
 	l.match = benchID(l)
+}
+
+// trace starts a program, or skips the test where that is not allowed.
+func (tr *tracer) trace(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	err := tr.start(cmd)
+	if errors.Is(err, syscall.EPERM) && os.Getenv("CI") != "true" {
+		t.Skipf("this system lets nobody trace a process (ptrace: %v), so no system call can be made to fail", err)
+	}
+	if err != nil {
+		t.Fatalf("trace a program: %v", err)
+	}
+}
+
+// judge demands that a program that failed has said why.
+func (tr *tracer) judge(t *testing.T, told []byte) {
+	t.Helper()
+	switch {
+	case tr.struck != nil && tr.fault.kill:
+		if tr.status.Signal() != syscall.SIGKILL {
+			t.Error("it was to be killed")
+		}
+	case !tr.status.Exited():
+		t.Error("it did not end by itself")
+	case tr.status.ExitStatus() != 0 && !bytes.Contains(told, []byte("\nfairdice: ")) && !bytes.HasPrefix(told, []byte("fairdice: ")):
+		t.Error("it failed without a word")
+	case tr.status.ExitStatus() != 0 && tr.struck == nil:
+		t.Error("it failed without a reason")
+	}
 }
 
 // lead does everything once, or once more.
