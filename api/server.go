@@ -46,6 +46,7 @@ type Config struct {
 	ProxyHeader string
 	Timeout     time.Duration // of a request; zero: DefaultTimeout
 	Logger      *slog.Logger  // nil: nothing is logged
+	Observer    Observer      // nil: nobody counts
 	Now         func() time.Time
 }
 
@@ -59,6 +60,8 @@ type server struct {
 	version string
 	timeout time.Duration
 	log     *slog.Logger
+	watch   Observer
+	paths   map[string]bool // the patterns of all routes
 }
 
 var _ StrictServerInterface = (*server)(nil)
@@ -80,6 +83,9 @@ func New(c Config) (http.Handler, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.Observer == nil {
+		c.Observer = unobserved{}
+	}
 	if c.Outage == nil {
 		c.Outage = func(error) bool { return false }
 	}
@@ -88,18 +94,20 @@ func New(c Config) (http.Handler, error) {
 	}
 	s := &server{
 		house: c.House, keys: newKeyring(c.Now), proxy: c.ProxyHeader, ready: c.Ready, outage: c.Outage,
-		version: c.Version, timeout: c.Timeout, log: c.Logger,
+		version: c.Version, timeout: c.Timeout, log: c.Logger, watch: c.Observer,
 	}
 	s.links = httprate.NewRateLimiter(c.LinkRate, time.Minute,
 		httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
 			s.problem(w, r, &house.Error{Code: rateLimited, Message: "too many links from this address", RetryAfter: time.Minute / 4})
 		}))
-	return s.routes(c.Log), nil
+	r := s.routes(c.Log)
+	s.paths = patterns(r)
+	return r, nil
 }
 
 func (s *server) routes(log http.Handler) chi.Router {
 	r := chi.NewRouter()
-	r.Use(s.guard, middleware.GetHead)
+	r.Use(s.observe, s.guard, middleware.GetHead)
 	// Public reads and links may come from any page; an API key may not: a
 	// browser that sends Authorization across origins is refused.
 	r.Use(cors.Handler(cors.Options{

@@ -64,6 +64,7 @@ type Config struct {
 	// Witnesses are asked to cosign every checkpoint; Policy says when enough have.
 	Witnesses []Witness
 	Policy    *translog.Policy
+	Observer  Observer     // nil: nobody watches
 	Logger    *slog.Logger // nil: slog.Default
 }
 
@@ -91,6 +92,7 @@ type House struct {
 	pool       PoolMarks
 	shared     bool
 	log        *slog.Logger
+	observer   Observer
 
 	beacon     Beacon
 	signer     *signer
@@ -101,6 +103,9 @@ type House struct {
 	tables     *lru.Cache[string, *table]
 	seats      sync.Mutex // guards look-up and insertion in tables together
 
+	uses    keyUses
+	refills sync.Mutex // guards ended, and that no top-up starts after it
+	ended   bool       // the log: nothing is sealed any more by itself
 	topUps  sync.WaitGroup
 	topping sync.Map // tenant "/" mode -> struct{}: a top-up is running
 	ctx     context.Context
@@ -118,6 +123,9 @@ func New(ctx context.Context, c Config) (*House, error) {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
+	}
+	if c.Observer == nil {
+		c.Observer = unobserved{}
 	}
 	if c.Rolls == (commitment.Lengths{}) {
 		c.Rolls = commitment.DefaultLengths()
@@ -145,7 +153,7 @@ func New(ctx context.Context, c Config) (*House, error) {
 	h := &House{
 		store: c.Store, origin: c.Origin, logKey: c.LogKey,
 		receipts: receipts, receiptKey: c.ReceiptKey, master: c.Master,
-		random: &lockedReader{r: c.Rand}, clock: c.Now, rolls: c.Rolls, pool: c.Pool, shared: c.Shared, beacon: c.Beacon, log: c.Logger, tables: tables,
+		random: &lockedReader{r: c.Rand}, clock: c.Now, rolls: c.Rolls, pool: c.Pool, shared: c.Shared, beacon: c.Beacon, log: c.Logger, observer: c.Observer, tables: tables,
 	}
 	if len(c.Witnesses) > 0 && c.Policy == nil {
 		return nil, errors.New("configure witnesses: there is no policy that says which of them are needed")
@@ -175,8 +183,9 @@ func New(ctx context.Context, c Config) (*House, error) {
 	if h.cosigner != nil {
 		h.cosigner.start(h.ctx)
 	}
-	h.sweepDone = make(chan struct{})
+	h.sweepDone, h.uses.done = make(chan struct{}), make(chan struct{})
 	go h.sweep(h.ctx)
+	go h.keepUses(h.ctx)
 	if h.beacon != nil {
 		h.beaconKick, h.beaconDone = make(chan struct{}, 1), make(chan struct{})
 		go h.watchBeacon(h.ctx)
@@ -196,6 +205,7 @@ func (h *House) Close() error {
 		<-h.beaconDone
 	}
 	<-h.sweepDone
+	<-h.uses.done
 	return nil
 }
 
