@@ -53,9 +53,10 @@ fuzz:
 		done || exit 1; done
 	$(GO) test ./rules -run Differential -differential 15000
 
-## crash: kill the service a hundred times on each kind of database at random moments and look at what is left
+## crash: kill the service KILLS times on each kind of database, and as often while it begins; have every change of its files fail once
+KILLS ?= 200
 crash:
-	FAIRDICE_KILLS=100 $(GO) test ./cmd/fairdice -run TestKilled -count 1 -v -timeout 60m
+	FAIRDICE_KILLS=$(KILLS) $(GO) test ./cmd/fairdice -run 'TestKilled|Faults$$' -count 1 -v -timeout 180m
 
 ## calibrate: 2,000 archives of honest dice alarm as often as the statistics claim, and 2,000 games audit clean
 calibrate:

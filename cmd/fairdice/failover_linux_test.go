@@ -19,10 +19,10 @@ import (
 )
 
 // games begins games one after the other on four clients until it is stopped,
-// repeating what was refused for a time; it answers what was acknowledged.
-func games(t *testing.T, url, key string) (stop func() []row) {
+// repeating what was refused for a time; the ledger has what was acknowledged.
+func games(t *testing.T, url, key string) (stop func() *ledger) {
 	t.Helper()
-	l := &ledger{base: &http.Transport{MaxIdleConnsPerHost: 8}}
+	l := newLedger()
 	c, err := client.New(url, client.WithKey(key), client.WithAttempts(100), client.WithHTTP(&http.Client{Transport: l}))
 	if err != nil {
 		t.Fatal(err)
@@ -50,10 +50,10 @@ func games(t *testing.T, url, key string) (stop func() []row) {
 			}
 		})
 	}
-	return func() []row {
+	return func() *ledger {
 		cancel()
 		wg.Wait()
-		return l.take()
+		return l
 	}
 }
 
@@ -74,7 +74,8 @@ func TestFailover(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rows []row
+	acknowledged := 0
+	var played []*ledger
 	head := extends(t, p.url, verifier, translog.Checkpoint{})
 	for _, fault := range []func(){
 		func() { primary.Stop(t); primary.Restart(t) },
@@ -86,14 +87,14 @@ func TestFailover(t *testing.T) {
 		fault()
 		time.Sleep(300 * time.Millisecond)
 		p.answers(t, key)
-		rows = append(rows, stop()...)
+		played = append(played, stop())
 		head = extends(t, p.url, verifier, head)
 	}
-	for _, r := range rows {
-		p.repeat(t, key, r)
+	for _, l := range played {
+		acknowledged += l.repeated(t, key, p.url)
 	}
 	rehash(t, p.url, verifier)
-	t.Logf("%d acknowledged requests, log of %d statements", len(rows), head.Size)
+	t.Logf("%d acknowledged requests, log of %d statements", acknowledged, head.Size)
 	if err := p.end(syscall.SIGTERM); err != nil {
 		t.Errorf("after SIGTERM: %v\n%s", err, p.errors)
 	}
@@ -219,7 +220,7 @@ func TestSignerStopped(t *testing.T) {
 	}
 	head := extends(t, second.url, verifier, translog.Checkpoint{})
 	stopFirst, stopSecond := games(t, first.url, key), games(t, second.url, key)
-	for range 1 {
+	for range 2 {
 		time.Sleep(300 * time.Millisecond)
 		if err := first.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
@@ -234,14 +235,15 @@ func TestSignerStopped(t *testing.T) {
 		head = extends(t, first.url, verifier, head)
 		first, second = second, first
 	}
-	rows := append(stopFirst(), stopSecond()...)
+	played := []*ledger{stopFirst(), stopSecond()}
 	if t.Failed() {
 		first.end(syscall.SIGTERM)
 		second.end(syscall.SIGTERM)
 		t.Fatalf("the instances say\n%s\n%s", first.errors, second.errors)
 	}
-	for i, r := range rows {
-		[]*process{first, second}[i%2].repeat(t, key, r)
+	acknowledged := 0
+	for _, l := range played {
+		acknowledged += l.repeated(t, key, first.url, second.url)
 	}
 	for _, p := range []*process{first, second} {
 		rehash(t, p.url, verifier)
@@ -252,5 +254,5 @@ func TestSignerStopped(t *testing.T) {
 			t.Errorf("an instance took the other for another log, or could not say what was wrong:\n%s", log)
 		}
 	}
-	t.Logf("%d acknowledged requests, log of %d statements", len(rows), head.Size)
+	t.Logf("%d acknowledged requests, log of %d statements", acknowledged, head.Size)
 }

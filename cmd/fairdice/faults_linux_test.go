@@ -23,11 +23,11 @@ import (
 // acknowledged is kept, to be asked for again.
 type host struct {
 	*process
-	t     *testing.T
-	dir   string
-	key   string
-	match string // being played: its opening roll is drawn
-	rows  []row
+	t      *testing.T
+	dir    string
+	key    string
+	match  string // being played: its opening roll is drawn
+	ledger *ledger
 }
 
 // seen is what a user is told.
@@ -43,7 +43,7 @@ func (s seen) String() string {
 
 func newHost(t *testing.T, dir string, more ...string) *host {
 	t.Helper()
-	h := &host{process: startProcess(t, dir, freeAddress(t), more...), t: t, dir: dir}
+	h := &host{process: startProcess(t, dir, freeAddress(t), more...), t: t, dir: dir, ledger: newLedger()}
 	h.key = h.apiKey
 	h.match = h.open()
 	h.must("/v1/matches/"+h.match+"/games/1", "")
@@ -89,7 +89,7 @@ func (h *host) send(method, path, body string) (s seen) {
 	s = seen{status: resp.StatusCode, retry: resp.Header.Get("Retry-After"), body: string(b)}
 	if s.status == http.StatusOK {
 		if method == http.MethodPut {
-			h.rows = append(h.rows, row{path, body, s.body})
+			h.ledger.note(row{path, body}, s.body)
 		}
 		return s
 	}
@@ -151,9 +151,7 @@ func (h *host) ready(want int) {
 // the log hashes to what is signed. It goes on with the process that runs.
 func (h *host) healthy() {
 	h.t.Helper()
-	for _, r := range h.rows {
-		h.repeat(h.t, h.key, r)
-	}
+	h.ledger.repeated(h.t, h.key, h.url)
 	h.ready(http.StatusOK)
 	c, err := client.New(h.url, client.WithKey(h.key))
 	if err != nil {
@@ -195,9 +193,9 @@ func (h *host) killed(more ...string) {
 	}
 }
 
-// disk mounts a small one of memory. Not everybody may: then the faults of a
+// mount gives a small disk of memory. Not everybody may: then the faults of a
 // disk are those of TestStorageErrors alone.
-func disk(t *testing.T, options string) (dir string) {
+func mount(t *testing.T, options string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	err := syscall.Mount("fairdice-test", dir, "tmpfs", syscall.MS_NOSUID, "mode=0700,"+options)
@@ -246,7 +244,7 @@ func fillDisk(t *testing.T, dir string) (free func()) {
 // acknowledged is lost, and with room again all goes on by itself.
 func TestDiskFullForUsers(t *testing.T) {
 	t.Parallel()
-	dir := disk(t, "size=24m")
+	dir := mount(t, "size=24m")
 	h := newHost(t, dir)
 	free := fillDisk(t, dir)
 	h.unavailable(h.abort(), `{"reason":"x"}`, "storage")
@@ -259,7 +257,7 @@ func TestDiskFullForUsers(t *testing.T) {
 	h.ready(http.StatusServiceUnavailable)
 
 	// Copies need room where they go; what was begun there is not taken for one.
-	small := disk(t, "size=256k")
+	small := mount(t, "size=256k")
 	for _, args := range [][]string{
 		{"backup", "--data", dir, filepath.Join(small, "copy.db")},
 		{"archive", "export", "--data", dir, filepath.Join(small, "archive.tar.zst")},
@@ -317,7 +315,7 @@ func (h *host) stop() (log string) {
 // published, and what needs no signature goes on.
 func TestNoRoomForHead(t *testing.T) {
 	t.Parallel()
-	dir := disk(t, "size=64m,nr_inodes=64")
+	dir := mount(t, "size=64m,nr_inodes=64")
 	h := newHost(t, dir)
 	var files []string
 	for i := range 100 { // no file can be made, what is open can grow

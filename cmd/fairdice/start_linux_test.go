@@ -31,7 +31,7 @@ func refusedStart(t *testing.T, dir string, want []string, more ...string) {
 // it was when it can be written again.
 func TestReadOnlyStart(t *testing.T) {
 	t.Parallel()
-	dir := disk(t, "size=24m")
+	dir := mount(t, "size=24m")
 	h := newHost(t, dir)
 	h.stop()
 	remount := func(flags uintptr) {

@@ -171,13 +171,15 @@ func (s *session) send(scan func(*row), calls ...call) (tag pgconn.CommandTag, e
 	return s.conn.send(scan, calls...)
 }
 
-// fail remembers the error after which the server refuses the rest of the transaction.
+// fail remembers the error after which the server refuses the rest of the
+// transaction. A server that is gone is a failure of the storage, also when all
+// it left is a broken connection: nothing of the transaction is there.
 func (s *session) fail(err error) error {
 	if err != nil && s.failed == nil {
 		gone := s.conn != nil && s.conn.gone(err)
 		s.again = lostRace(err) || refused(err) && !s.eager || gone
 		if gone && !errors.Is(err, store.ErrStorage) {
-			err = fmt.Errorf("%w: connection to database: %w", store.ErrStorage, err)
+			err = fmt.Errorf("%w: connection to database lost: %w", store.ErrStorage, err)
 		}
 		s.failed = err
 	}
