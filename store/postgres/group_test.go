@@ -25,15 +25,22 @@ func gathered(t *testing.T, db *database, fns []func(store.Tx) error) []error {
 	var wg sync.WaitGroup
 	for i, fn := range fns {
 		wg.Go(func() { errs[i] = db.Update(t.Context(), fn) })
+		if i < groupsAtOnce {
+			await(db, func(g *groups) bool { return g.running == i+1 && len(g.waiting) == 0 })
+		}
 	}
-	for waiting := 0; waiting < len(fns)-groupsAtOnce; time.Sleep(time.Millisecond) {
-		db.groups.mu.Lock()
-		waiting = len(db.groups.waiting)
-		db.groups.mu.Unlock()
-	}
+	await(db, func(g *groups) bool { return len(g.waiting) == len(fns)-groupsAtOnce })
 	db.slots <- c
 	wg.Wait()
 	return errs
+}
+
+func await(db *database, so func(*groups) bool) {
+	for is := false; !is; time.Sleep(time.Millisecond) {
+		db.groups.mu.Lock()
+		is = so(&db.groups)
+		db.groups.mu.Unlock()
+	}
 }
 
 // TestGroup: updates that only write share transactions, and one that finds
@@ -164,13 +171,9 @@ func TestGroupLeft(t *testing.T) {
 	}
 	c := <-db.slots
 	var busy sync.WaitGroup
-	for range groupsAtOnce { // groups that wait for the connection
+	for i := range groupsAtOnce { // groups that wait for the connection
 		busy.Go(func() { db.Update(t.Context(), addTenant("first")) })
-	}
-	for running := 0; running < groupsAtOnce; time.Sleep(time.Millisecond) {
-		db.groups.mu.Lock()
-		running = db.groups.running - len(db.groups.waiting)
-		db.groups.mu.Unlock()
+		await(db, func(g *groups) bool { return g.running == i+1 && len(g.waiting) == 0 })
 	}
 	for i, fn := range fns {
 		if err := db.Update(ctx, fn); !errors.Is(err, context.Canceled) {
