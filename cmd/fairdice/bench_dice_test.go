@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fairdice/client"
+	"fairdice/house"
 	"fairdice/store/postgres/pgtest"
 )
 
@@ -46,26 +47,22 @@ func BenchmarkDice(b *testing.B) {
 // benchDice answers the draws per second.
 func benchDice(b *testing.B, change func(*config)) float64 {
 	s, key := startService(b, change)
-	c, err := client.New(s.url(), client.WithKey(key))
-	if err != nil {
-		b.Fatal(err)
-	}
-	wires := make([]*wire, diceClients)
-	for i := range wires {
-		if wires[i], err = dialDice(b, s, c, key); err != nil {
-			b.Fatal(err)
-		}
-	}
-	if b.Failed() {
-		b.FailNow()
-	}
+	wires := dialDice(b, s, key)
+	b.ResetTimer()
+	took := drawDice(b, wires, b.N)
+	b.StopTimer()
+	measured(b, "draws/s", took)
+	return float64(len(took)) / b.Elapsed().Seconds()
+}
+
+// drawDice draws n rolls over all the connections at once.
+func drawDice(b *testing.B, wires []*wire, n int) (all []time.Duration) {
 	took := make([][]time.Duration, len(wires))
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	b.ResetTimer()
 	for i, w := range wires {
 		wg.Go(func() {
-			for next.Add(1) <= int64(b.N) {
+			for next.Add(1) <= int64(n) {
 				start := time.Now()
 				if err := w.draw(); err != nil {
 					b.Error(err)
@@ -76,13 +73,10 @@ func benchDice(b *testing.B, change func(*config)) float64 {
 		})
 	}
 	wg.Wait()
-	b.StopTimer()
-	var all []time.Duration
 	for _, t := range took {
 		all = append(all, t...)
 	}
-	measured(b, "draws/s", all)
-	return float64(len(all)) / b.Elapsed().Seconds()
+	return all
 }
 
 // wire is a client that does no more than it must, because it takes the time
@@ -97,22 +91,31 @@ type wire struct {
 	request []byte
 }
 
-func dialDice(b *testing.B, s *service, c *client.Client, key string) (*wire, error) {
+// dialDice opens a game for each client.
+func dialDice(b *testing.B, s *service, key string) []*wire {
+	c, err := client.New(s.url(), client.WithKey(key))
+	if err != nil {
+		b.Fatal(err)
+	}
 	terms := benchTerms
 	terms.Profile = new(client.OpenRequestProfileDiceOnly)
-	id := benchID(b)
-	if _, err := c.OpenMatch(b.Context(), id, terms, 0); err != nil {
-		return nil, err
+	wires := make([]*wire, diceClients)
+	for i := range wires {
+		id := benchID(b)
+		if _, err := c.OpenMatch(b.Context(), id, terms, 0); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := c.NextGame(b.Context(), id, 1, 0); err != nil {
+			b.Fatal(err)
+		}
+		conn, err := net.Dial("tcp", s.listen.Addr().String())
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { conn.Close() })
+		wires[i] = &wire{Conn: conn, answers: bufio.NewReader(conn), key: key, match: id}
 	}
-	if _, err := c.NextGame(b.Context(), id, 1, 0); err != nil {
-		return nil, err
-	}
-	conn, err := net.Dial("tcp", s.listen.Addr().String())
-	if err != nil {
-		return nil, err
-	}
-	b.Cleanup(func() { conn.Close() })
-	return &wire{Conn: conn, answers: bufio.NewReader(conn), key: key, match: id}, nil
+	return wires
 }
 
 // draw draws the next roll: of the players in turn, 256 each in a segment.
@@ -141,6 +144,37 @@ func (w *wire) put(path string, args ...any) error {
 	w.drawn++
 	_, err = io.Copy(io.Discard, answer.Body)
 	return err
+}
+
+// BenchmarkSeal measures sequences sealed through HTTP, 64 with a request, by
+// one client for each mode whose dice the service makes.
+func BenchmarkSeal(b *testing.B) {
+	onBoth(b, func(b *testing.B, change func(*config)) {
+		s, key := startService(b, change)
+		c, err := client.New(s.url(), client.WithKey(key))
+		if err != nil {
+			b.Fatal(err)
+		}
+		var left atomic.Int64
+		left.Store(int64(b.N))
+		var wg sync.WaitGroup
+		b.ResetTimer()
+		for _, mode := range house.Sealable() {
+			wg.Go(func() {
+				last := int64(s.config.sealed - 1) // sealed at the start
+				for left.Add(-house.SealBatch) > -house.SealBatch {
+					last += house.SealBatch
+					if _, err := c.Seal(b.Context(), client.Mode(mode), last, 0); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		rounds := (b.N + house.SealBatch - 1) / house.SealBatch
+		b.ReportMetric(float64(rounds*house.SealBatch)/b.Elapsed().Seconds(), "sealed/s")
+	})
 }
 
 // rawReceipt is as long as a signed receipt.
