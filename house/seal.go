@@ -250,6 +250,11 @@ func (h *House) Seal(ctx context.Context, p Principal, mode string, number uint6
 			return SealAnswer{}, err
 		}
 		err = h.update(ctx, func(tx store.Tx) error {
+			// Before the pool is read: a lock that comes later than what
+			// was read may be too late for it, and then all of this runs again.
+			if _, err := h.lockLog(tx); err != nil {
+				return err
+			}
 			pool, err := tx.Pool(p.Tenant, mode)
 			if err != nil {
 				return fmt.Errorf("read pool: %w", err)
