@@ -89,10 +89,8 @@ func (t *table) takeLink(ctx context.Context, g *game, s *segment, i int, link c
 	next.row.Links[i] = link[:]
 	err = t.update(ctx, func(tx store.Tx) error {
 		next := &next
-		if err := tx.Spend(link); errors.Is(err, store.ErrExists) {
-			return refuse(WrongLink, "the link was seen before in this log; a chain must not be used again")
-		} else if err != nil {
-			return fmt.Errorf("spend link: %w", err)
+		if err := t.spend(tx, link); err != nil {
+			return err
 		}
 		if t.complete(next.row) {
 			w, err := t.house.lockLog(tx)
@@ -119,6 +117,25 @@ func (t *table) takeLink(ctx context.Context, g *game, s *segment, i int, link c
 	g.row.Version++
 	t.row, *s = match, next
 	return nil
+}
+
+// spend spends a link that goes on from the tip of its chain. If it is spent
+// already, another instance may have taken it for this very place since the match
+// was read; only if the match is still as it was read, it was somebody else's.
+func (t *table) spend(tx store.Tx, link commitment.Hash) error {
+	err := tx.Spend(link)
+	if err == nil {
+		return nil
+	} else if !errors.Is(err, store.ErrExists) {
+		return fmt.Errorf("spend link: %w", err)
+	}
+	switch row, err := tx.Match(t.id); {
+	case err != nil:
+		return fmt.Errorf("read match: %w", err)
+	case row.Version != t.row.Version:
+		return store.ErrConflict
+	}
+	return refuse(WrongLink, "the link was seen before in this log; a chain must not be used again")
 }
 
 // public reports whether links may be taken for a segment: a signed checkpoint

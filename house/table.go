@@ -78,7 +78,8 @@ func (t *table) update(ctx context.Context, fn func(store.Tx) error) error {
 	switch {
 	case CodeOf(err) != "":
 		return err
-	case errors.Is(err, store.ErrConflict):
+	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrExists):
+		// What is there already was added by another instance, after the match was read.
 		return &Error{Code: Unavailable, Message: "another request changed the match meanwhile; repeat this one", RetryAfter: time.Second, changed: true}
 	case errors.Is(err, store.ErrUncertain):
 		t.house.log.Error("commit uncertain", "match", t.id, "error", err)

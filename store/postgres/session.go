@@ -13,15 +13,17 @@ import (
 )
 
 // session is one transaction on one connection. It begins with its first
-// statement, in the same message to the server.
+// statement, in the same message to the server, and takes a connection only then.
 type session struct {
 	db   *database
 	ctx  context.Context
+	slot bool  // it has one of the connections, or the room for one
 	conn *conn // nil before it is connected and after it was lost
 
 	begin  string
 	begun  bool
 	queue  []call // writes that were not sent yet
+	row    string // the first row that one of them replaces
 	eager  bool   // nothing is queued
 	failed error  // the first error; from then on nothing is sent any more
 	again  bool   // failed is one after which the transaction may run again
@@ -31,13 +33,18 @@ type session struct {
 	timer *time.Timer
 }
 
-// session waits for a free connection.
-func (db *database) session(ctx context.Context, begin string) (*session, error) {
+func (db *database) session(ctx context.Context, begin string) *session {
+	return &session{db: db, ctx: ctx, begin: begin}
+}
+
+// take waits for a free connection.
+func (s *session) take() error {
 	select {
-	case c := <-db.slots:
-		return &session{db: db, ctx: ctx, conn: c, begin: begin}, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	case s.conn = <-s.db.slots:
+		s.slot = true
+		return nil
+	case <-s.ctx.Done():
+		return s.ctx.Err()
 	}
 }
 
@@ -50,7 +57,9 @@ func (s *session) end() {
 			c.used = time.Now()
 		}
 	}
-	s.db.slots <- s.conn
+	if s.slot {
+		s.db.slots <- s.conn
+	}
 }
 
 // drop gives up a connection that is of no use any more.
@@ -119,6 +128,11 @@ func (s *session) flush(scan func(*row), last ...call) (pgconn.CommandTag, error
 // its knowing; but if the first statements are all, with COMMIT, only as long as
 // it is certain that they have not reached the server.
 func (s *session) open(scan func(*row), calls ...call) (pgconn.CommandTag, error) {
+	if !s.slot {
+		if err := s.take(); err != nil {
+			return pgconn.CommandTag{}, err
+		}
+	}
 	whole := calls[len(calls)-1].sql == commit
 	calls = append([]call{{sql: s.begin}}, calls...)
 	var tries retries
@@ -209,6 +223,10 @@ func (s *session) update(fn func(store.Tx) error, lockLog bool) (again bool, err
 		return false, err
 	case s.ctx.Err() != nil:
 		return false, s.ctx.Err()
+	case !s.begun && !s.eager:
+		if o := s.db.together(s); !o.alone {
+			return o.again, o.err
+		}
 	}
 	return s.commit()
 }
