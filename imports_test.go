@@ -35,7 +35,7 @@ var graph = map[string][]string{
 	"store/storetest":   {"store", "github.com/google/go-cmp/"},
 	"store/sqlite":      {"store", "modernc.org/sqlite", "modernc.org/sqlite/"},
 	"store/postgres":    {"store", "github.com/jackc/pgx/"},
-	"house":             {"commitment", "replay", "rules", "translog", "internal/beacon", "store", "golang.org/x/mod/sumdb/", "github.com/google/uuid", "github.com/hashicorp/golang-lru/"},
+	"house":             {"audit", "audit/stats", "commitment", "replay", "rules", "translog", "internal/beacon", "store", "golang.org/x/mod/sumdb/", "github.com/google/uuid", "github.com/hashicorp/golang-lru/"},
 	"house/export":      {"commitment", "replay", "rules", "translog", "store", "golang.org/x/mod/sumdb/", "golang.org/x/sys/", "github.com/klauspost/compress/"},
 	"web":               nil,
 	"api":               {"", "house", "audit", "rules", "commitment", "translog/server", "internal/messages", "web", "github.com/go-chi/", "github.com/google/uuid", "github.com/oapi-codegen/runtime", "github.com/go-json-experiment/"},

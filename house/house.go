@@ -26,6 +26,7 @@ import (
 	"sync"
 	"time"
 
+	"fairdice/audit/stats"
 	"fairdice/commitment"
 	"fairdice/store"
 	"fairdice/translog"
@@ -98,6 +99,8 @@ type House struct {
 	beaconKick chan struct{}
 	beaconDone chan struct{}
 	sweepDone  chan struct{}
+	countDone  chan struct{}
+	reports    *lru.Cache[[32]byte, stats.Report] // by the hash of the counts
 	tables     *lru.Cache[string, *table]
 	seats      sync.Mutex // guards look-up and insertion in tables together
 
@@ -142,8 +145,12 @@ func New(ctx context.Context, c Config) (*House, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make tables: %w", err)
 	}
+	reports, err := lru.New[[32]byte, stats.Report](keptReports)
+	if err != nil {
+		return nil, fmt.Errorf("make reports: %w", err)
+	}
 	h := &House{
-		store: c.Store, origin: c.Origin, logKey: c.LogKey,
+		reports: reports, store: c.Store, origin: c.Origin, logKey: c.LogKey,
 		receipts: receipts, receiptKey: c.ReceiptKey, master: c.Master,
 		random: &lockedReader{r: c.Rand}, clock: c.Now, rolls: c.Rolls, pool: c.Pool, shared: c.Shared, beacon: c.Beacon, log: c.Logger, tables: tables,
 	}
@@ -175,8 +182,9 @@ func New(ctx context.Context, c Config) (*House, error) {
 	if h.cosigner != nil {
 		h.cosigner.start(h.ctx)
 	}
-	h.sweepDone = make(chan struct{})
+	h.sweepDone, h.countDone = make(chan struct{}), make(chan struct{})
 	go h.sweep(h.ctx)
+	go h.count(h.ctx)
 	if h.beacon != nil {
 		h.beaconKick, h.beaconDone = make(chan struct{}, 1), make(chan struct{})
 		go h.watchBeacon(h.ctx)
@@ -196,6 +204,7 @@ func (h *House) Close() error {
 		<-h.beaconDone
 	}
 	<-h.sweepDone
+	<-h.countDone
 	return nil
 }
 
