@@ -109,7 +109,7 @@ func newBenchOf(t testing.TB, furnish func(*bench, *house.Config), change ...fun
 	must(t, err)
 	must(t, b.house.TopUp(ctx, tenant, "random", 40))
 	must(t, b.house.TopUp(ctx, tenant, "balanced", 2))
-	c := api.Config{House: b.house, Log: server.New(b.store), Version: "test", Logger: quiet, Now: b.clock}
+	c := api.Config{House: b.house, Log: server.New(b.store), Version: "test", Logger: quiet, Now: b.clock, WorkRate: 1_000_000}
 	for _, f := range change {
 		f(&c)
 	}
