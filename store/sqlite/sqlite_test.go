@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -240,5 +241,36 @@ func TestSecondProcess(t *testing.T) {
 	}
 	if err := s.Update(context.Background(), addTenant("still here")); err != nil {
 		t.Error(err)
+	}
+}
+
+// A database that is older than the tallies has everything yet to be counted.
+func TestCountingOfOlderDatabases(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.db")
+	if err := create(path); err != nil {
+		t.Fatal(err)
+	}
+	c, err := connect(path, readWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	scripts, err := migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := slices.IndexFunc(scripts, func(s string) bool { return strings.Contains(s, "CREATE TABLE tallies") })
+	if err := migrate(c, applicationID, scripts[:before], time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.once("INSERT INTO entries (number, time, text) VALUES (0, 1, x'00'), (1, 1, x'00'), (2, 1, x'00')"); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrate(c, applicationID, scripts, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	r := &reader{conn: c}
+	if got, err := r.Counting(); err != nil || got != (store.Counting{Until: 3}) {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
