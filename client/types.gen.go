@@ -1047,7 +1047,24 @@ type Plays struct {
 // PlaysAnswer Either an error or everything else.
 type PlaysAnswer = json.RawMessage
 
-// PlaysQuestion Whatever is missing means an ordinary roll in the middle of a game. Other members are passed over, and one of the wrong type is an error of this question alone.
+// PlaysQuestion Whatever is missing means an ordinary roll in the middle of a game. Other
+// members are passed over, and one of the wrong type is an error of this
+// question alone.
+//
+//   - `variant`: one of `/v1/variants`
+//   - `position`: an object with the members white and black, each an object with
+//     points (from "1" to "24" in the numbers of that side, to a number of
+//     checkers), bar and off (numbers) and pinned (a list of points)
+//   - `pid`: a Position ID, if the request says so
+//   - `mover`: white or black
+//   - `kind`: own, bonus or handed (RULES.md §3)
+//   - `thrown`: the roll as it was thrown, a list of two dice
+//   - `dice`: of this stage, a list of one to four dice
+//   - `stage`: of the roll, from 1
+//   - `roll`: of the mover in the game, from 1
+//   - `first_turn`: true on the mover's first turn
+//   - `white_first_roll`: a list of two dice, for rules that look at it
+//   - `head_taken`: checkers that left the head on this turn before
 type PlaysQuestion = json.RawMessage
 
 // PlaysRequest Examples: {"requests":[{"dice":[3,1],"position":{"black":{"points":{"13":5,"24":2,"6":5,"8":3}},"white":{"points":{"13":5,"24":2,"6":5,"8":3}}}}],"variant":"short"}
