@@ -34,7 +34,8 @@ func decoded[T any](t testing.TB, a answer) (v T) {
 // is refused for a reason is refused by the house too.
 func TestOptions(t *testing.T) {
 	b := newBench(t)
-	all := decoded[client.Options](t, b.send(http.MethodGet, "/v1/options", ""))
+	all, err := b.client.Options(t.Context(), "", "")
+	must(t, err)
 	if len(all.Options) != 5 || all.Default != single || all.Variant != "" || len(all.Refused) != 0 || all.Language != "en" {
 		t.Errorf("%+v", all)
 	}
@@ -177,6 +178,9 @@ func TestVerify(t *testing.T) {
 			t.Errorf("%s: %d\n%s", c.name, a.status, cmp.Diff(c.want, a.body))
 		}
 	}
+	if said, err := b.client.Verify(t.Context(), bundle, "own", ""); err != nil || string(said) != verified(bundle, b.logKey) {
+		t.Errorf("the client's way: %s %v", said, err)
+	}
 	for _, c := range []struct{ name, body, query, code string }{
 		{"empty", "", "", "malformed-request"},
 		{"no key", string(bundle), "?key=x", "malformed-request"},
@@ -233,7 +237,8 @@ func TestOverduePages(t *testing.T) {
 	}
 	id := b.openL0("short")
 	b.pass(house.AssignedLimit + time.Second)
-	page := decoded[client.OverduePage](t, b.send(http.MethodGet, "/v1/overdue", "", "Authorization", ""))
+	page, err := b.as("").Overdue(t.Context(), 0)
+	must(t, err)
 	if len(page.Overdue) != 1 || page.Overdue[0].Match != id || page.Overdue[0].Game != 1 || page.Next != 0 {
 		t.Errorf("a game: %+v", page)
 	}
@@ -283,7 +288,8 @@ func TestStatistics(t *testing.T) {
 		dice, _, _ := strings.Cut(rest, "\n")
 		want[client.Stream(stream)][dice]++
 	}
-	st := decoded[client.Statistics](t, b.send(http.MethodGet, "/v1/statistics?tenant=club&mode=random", "", "Authorization", ""))
+	st, err := b.as("").Statistics(t.Context(), tenant, client.ModeRandom)
+	must(t, err)
 	if st.Games != 1 || st.Uncounted != 0 || len(st.Groups) != 1 || st.Groups[0].Closed != 1 || len(st.NotTested) == 0 {
 		t.Fatalf("%+v", st)
 	}
