@@ -25,7 +25,7 @@ func TestStatistics(t *testing.T) {
 	s := newService(t, false)
 	ctx := t.Context()
 	for _, mode := range []string{"random", "balanced", "equal", "levelled", "live"} {
-		s.seal(mode, 12)
+		s.seal(mode, map[string]int{"random": 40}[mode]+12)
 	}
 	throws := make([]commitment.Dice, 2*(16+128+128))
 	for i := range throws {
@@ -49,7 +49,12 @@ func TestStatistics(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.diceOnly()
-	for _, mode := range []string{"random", "live", "balanced"} {
+	for range 22 { // enough for a test of their luck
+		if _, err := s.Retire(ctx, everything, s.free("random"), "audit", 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, mode := range []string{"live", "balanced"} {
 		if _, err := s.Retire(ctx, everything, s.free(mode), "audit", 0); err != nil {
 			t.Fatal(err)
 		}
