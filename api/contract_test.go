@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -146,7 +148,9 @@ func TestCrossOrigin(t *testing.T) {
 
 // What goes wrong inside is told to the log, not to the caller.
 func TestPanic(t *testing.T) {
+	var log bytes.Buffer
 	b := newBench(t, func(c *api.Config) {
+		c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		c.Log = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("file /srv/secret is gone") })
 	})
 	a := b.send(http.MethodGet, "/checkpoint", "")
@@ -155,5 +159,8 @@ func TestPanic(t *testing.T) {
 	}
 	if id := a.header.Get("X-Request-Id"); id == "" || !strings.Contains(a.body, "urn:uuid:"+id) {
 		t.Errorf("the problem does not name request %q: %s", id, a.body)
+	}
+	if text := log.String(); !strings.Contains(text, "handler panicked") || strings.Contains(text, b.key) {
+		t.Errorf("the log of a panic:\n%s", text)
 	}
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // KeyKept is how long an accepted API key is believed without asking the
-// store again: a revoked key works no longer than this.
+// store again: a revoked key works no longer than this. An end that was known
+// when the key was accepted is kept to the second.
 const KeyKept = 3 * time.Second
 
 // maxKeys bounds the memory for keys seen lately; only keys that were
@@ -55,7 +56,11 @@ func (k *keyring) principal(ctx context.Context, h *house.House, key string) (ho
 	if len(k.known) >= maxKeys {
 		clear(k.known)
 	}
-	k.known[hash] = accepted{principal: p, until: now.Add(KeyKept)}
+	until := now.Add(KeyKept)
+	if !p.Ends.IsZero() && p.Ends.Before(until) {
+		until = p.Ends
+	}
+	k.known[hash] = accepted{principal: p, until: until}
 	return p, nil
 }
 

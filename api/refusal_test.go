@@ -251,6 +251,51 @@ func TestRevokedKey(t *testing.T) {
 	}
 }
 
+// A key that is believed without a look-up ends all the same when its time has come.
+func TestExpiredKey(t *testing.T) {
+	b := newBench(t)
+	ctx := t.Context()
+	id := b.openL0("short")
+	key, err := b.house.IssueKeyUntil(ctx, tenant, "short-lived", house.Scopes(), b.clock().Add(2*time.Second))
+	must(t, err)
+	c := b.as(key)
+	b.pass(time.Second)
+	must(t, second(c.Draw(ctx, id, 1, 1, client.StreamOpening, 0)))
+	b.pass(api.KeyKept / 4)
+	must(t, second(c.Draw(ctx, id, 1, 1, client.StreamOpening, 0)))
+	b.pass(api.KeyKept / 4) // it was accepted less than KeyKept ago
+	_, err = c.Draw(ctx, id, 1, 1, client.StreamOpening, 0)
+	if client.Code(err) != "unauthorized" || !strings.Contains(err.Error(), "the API key expired on 2026-11-29T21:52:08Z") || strings.Contains(err.Error(), key) {
+		t.Errorf("an expired key: %v", err)
+	}
+}
+
+// A pool that has run dry is answered 503 with a time to ask again, and then
+// there are sequences of the mode that was asked for.
+func TestDryPool(t *testing.T) {
+	b := newBench(t)
+	ctx := t.Context()
+	id := newID(t)
+	must(t, second(b.client.OpenMatch(ctx, id, client.OpenRequest{
+		Variant: "short", Mode: client.ModeEqual, Options: new(single), A: client.Player{Token: "ada"}, B: client.Player{Token: "ben"},
+	}, 0)))
+	a := b.send(http.MethodPut, "/v1/matches/"+id+"/games/1", "")
+	if a.status != http.StatusServiceUnavailable || a.code() != "pool-empty" || a.header.Get("Retry-After") != "1" {
+		t.Fatalf("a dry pool: %d %s, Retry-After %q", a.status, a.body, a.header.Get("Retry-After"))
+	}
+	patient, err := client.New(b.url, client.WithKey(b.key))
+	must(t, err)
+	must(t, second(patient.NextGame(ctx, id, 1, 0)))
+	page, err := b.client.Sequences(ctx, tenant, client.ModeEqual, "", 0)
+	must(t, err)
+	for _, q := range page.Sequences {
+		if q.State == "assigned" {
+			return
+		}
+	}
+	t.Errorf("no sequence of mode equal was assigned: %+v", page.Sequences)
+}
+
 // full is a store whose disk has no room.
 type full struct {
 	store.Store

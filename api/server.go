@@ -50,6 +50,7 @@ type Config struct {
 	ProxyHeader string
 	Timeout     time.Duration // of a request; zero: DefaultTimeout
 	Logger      *slog.Logger  // nil: nothing is logged
+	Observer    Observer      // nil: nobody counts
 	Now         func() time.Time
 }
 
@@ -65,6 +66,8 @@ type server struct {
 	version string
 	timeout time.Duration
 	log     *slog.Logger
+	watch   Observer
+	paths   map[string]bool // the patterns of all routes
 }
 
 var _ StrictServerInterface = (*server)(nil)
@@ -89,6 +92,9 @@ func New(c Config) (http.Handler, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.Observer == nil {
+		c.Observer = unobserved{}
+	}
 	if c.Outage == nil {
 		c.Outage = func(error) bool { return false }
 	}
@@ -97,12 +103,14 @@ func New(c Config) (http.Handler, error) {
 	}
 	s := &server{
 		house: c.House, keys: newKeyring(c.Now), proxy: c.ProxyHeader, ready: c.Ready, outage: c.Outage,
-		version: c.Version, timeout: c.Timeout, log: c.Logger,
+		version: c.Version, timeout: c.Timeout, log: c.Logger, watch: c.Observer,
 	}
 	s.links = s.limiter(c.LinkRate, "too many links from this address")
 	s.work = s.limiter(c.WorkRate, "too many requests for work from this address")
 	s.files = newChecker(c.Now)
-	return s.routes(c.Log), nil
+	r := s.routes(c.Log)
+	s.paths = patterns(r)
+	return r, nil
 }
 
 func (s *server) limiter(rate int, refusal string) *httprate.RateLimiter {
@@ -114,7 +122,7 @@ func (s *server) limiter(rate int, refusal string) *httprate.RateLimiter {
 
 func (s *server) routes(log http.Handler) chi.Router {
 	r := chi.NewRouter()
-	r.Use(s.guard, middleware.GetHead)
+	r.Use(s.observe, s.guard, middleware.GetHead)
 	// Public reads and links may come from any page; an API key may not: a
 	// browser that sends Authorization across origins is refused.
 	r.Use(cors.Handler(cors.Options{

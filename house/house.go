@@ -65,6 +65,7 @@ type Config struct {
 	// Witnesses are asked to cosign every checkpoint; Policy says when enough have.
 	Witnesses []Witness
 	Policy    *translog.Policy
+	Observer  Observer     // nil: nobody watches
 	Logger    *slog.Logger // nil: slog.Default
 }
 
@@ -92,6 +93,7 @@ type House struct {
 	pool       PoolMarks
 	shared     bool
 	log        *slog.Logger
+	observer   Observer
 
 	beacon     Beacon
 	signer     *signer
@@ -104,6 +106,9 @@ type House struct {
 	tables     *lru.Cache[string, *table]
 	seats      sync.Mutex // guards look-up and insertion in tables together
 
+	uses    keyUses
+	refills sync.Mutex // guards ended, and that no top-up starts after it
+	ended   bool       // the log: nothing is sealed any more by itself
 	topUps  sync.WaitGroup
 	topping sync.Map // tenant "/" mode -> struct{}: a top-up is running
 	ctx     context.Context
@@ -121,6 +126,9 @@ func New(ctx context.Context, c Config) (*House, error) {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
+	}
+	if c.Observer == nil {
+		c.Observer = unobserved{}
 	}
 	if c.Rolls == (commitment.Lengths{}) {
 		c.Rolls = commitment.DefaultLengths()
@@ -152,7 +160,7 @@ func New(ctx context.Context, c Config) (*House, error) {
 	h := &House{
 		reports: reports, store: c.Store, origin: c.Origin, logKey: c.LogKey,
 		receipts: receipts, receiptKey: c.ReceiptKey, master: c.Master,
-		random: &lockedReader{r: c.Rand}, clock: c.Now, rolls: c.Rolls, pool: c.Pool, shared: c.Shared, beacon: c.Beacon, log: c.Logger, tables: tables,
+		random: &lockedReader{r: c.Rand}, clock: c.Now, rolls: c.Rolls, pool: c.Pool, shared: c.Shared, beacon: c.Beacon, log: c.Logger, observer: c.Observer, tables: tables,
 	}
 	if len(c.Witnesses) > 0 && c.Policy == nil {
 		return nil, errors.New("configure witnesses: there is no policy that says which of them are needed")
@@ -182,9 +190,10 @@ func New(ctx context.Context, c Config) (*House, error) {
 	if h.cosigner != nil {
 		h.cosigner.start(h.ctx)
 	}
-	h.sweepDone, h.countDone = make(chan struct{}), make(chan struct{})
+	h.sweepDone, h.countDone, h.uses.done = make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go h.sweep(h.ctx)
 	go h.count(h.ctx)
+	go h.keepUses(h.ctx)
 	if h.beacon != nil {
 		h.beaconKick, h.beaconDone = make(chan struct{}, 1), make(chan struct{})
 		go h.watchBeacon(h.ctx)
@@ -205,6 +214,7 @@ func (h *House) Close() error {
 	}
 	<-h.sweepDone
 	<-h.countDone
+	<-h.uses.done
 	return nil
 }
 

@@ -20,6 +20,10 @@ func (h *House) EndLog(ctx context.Context, reason string) (checkpoint string, e
 	if !isToken(reason) {
 		return "", refuse(Malformed, "reason %q is not 1 to 64 of A-Z a-z 0-9 . _ -", reason)
 	}
+	h.refills.Lock()
+	h.ended = true
+	h.refills.Unlock()
+	h.topUps.Wait()                       // what they seal is retired with the rest
 	always := h.now().AddDate(1000, 0, 0) // later than any statement
 	for more := true; more; {
 		err := h.store.Update(ctx, func(tx store.Tx) error {

@@ -276,8 +276,14 @@ func (t *table) addSegment(ctx context.Context, g *game) error {
 func (t *table) assign(tx store.Tx, w *writer, game, n int) (segment, error) {
 	q, err := tx.LowestFree(t.row.Tenant, t.open.Mode.String())
 	if errors.Is(err, store.ErrNotFound) {
+		// Never a sequence of another mode, nor dice that were not sealed before:
+		// whoever can dry up a pool could else choose how dice are made.
 		t.house.refill(t.row.Tenant, t.open.Mode.String())
-		return segment{}, &Error{Code: PoolEmpty, Message: "no sealed sequence of mode " + t.open.Mode.String() + " is left; more are being sealed", RetryAfter: retryPool}
+		soon := "more are being sealed"
+		if sealable(t.open.Mode) != nil {
+			soon = "more are there when recorded throws are imported"
+		}
+		return segment{}, &Error{Code: PoolEmpty, Message: "no sealed sequence of mode " + t.open.Mode.String() + " is left; " + soon, RetryAfter: retryPool}
 	} else if err != nil {
 		return segment{}, fmt.Errorf("find free sequence: %w", err)
 	}

@@ -13,7 +13,7 @@ type Code string
 const (
 	Malformed    Code = "malformed-request" // the request cannot be understood
 	Forbidden    Code = "forbidden"         // the key lacks the scope
-	Unauthorized Code = "unauthorized"      // no key, or an unknown or revoked one
+	Unauthorized Code = "unauthorized"      // no key, or one that is unknown, revoked or expired
 	NotFound     Code = "not-found"         // nothing there, or not for this caller
 	OtherContent Code = "other-content"     // the address was used with other content
 	Invalid      Code = "invalid-match"     // variant, options, mode, players or anchors that do not go together

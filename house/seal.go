@@ -128,7 +128,7 @@ func (h *House) commit(tx store.Tx, made []sealed) error {
 }
 
 // TopUp seals until the tenant has that many free sequences of the mode.
-func (h *House) TopUp(ctx context.Context, tenant, mode string, free int) error {
+func (h *House) TopUp(ctx context.Context, tenant, mode string, free int) (err error) {
 	m, err := parseMode(mode)
 	if err == nil {
 		err = sealable(m)
@@ -136,6 +136,11 @@ func (h *House) TopUp(ctx context.Context, tenant, mode string, free int) error 
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if ctx.Err() == nil {
+			h.observer.ToppedUp(tenant, mode, err)
+		}
+	}()
 	for {
 		var pool store.Pool
 		if err := h.store.View(ctx, func(r store.Reader) (err error) {
@@ -181,13 +186,19 @@ func (h *House) refillIfLow(tenant, mode string) {
 	}
 }
 
-// refill tops up in the background, one run per tenant and mode.
+// refill tops up in the background, one run per tenant and mode, until the log ends.
 func (h *House) refill(tenant, mode string) {
 	if mode == commitment.Real.String() {
 		return
 	}
 	key := tenant + "/" + mode
 	if _, running := h.topping.LoadOrStore(key, struct{}{}); running {
+		return
+	}
+	h.refills.Lock()
+	defer h.refills.Unlock()
+	if h.ended {
+		h.topping.Delete(key)
 		return
 	}
 	h.topUps.Add(1)

@@ -137,7 +137,7 @@ func (h *House) Count(ctx context.Context) (more bool, err error) {
 			if err != nil {
 				return fmt.Errorf("read statement %d: %w", e.Index, err)
 			}
-			tenant, mode, tally, err := h.ended(r, s)
+			tenant, mode, tally, err := h.endedBy(r, s)
 			if err != nil {
 				return fmt.Errorf("measure statement %d: %w", e.Index, err)
 			}
@@ -171,8 +171,8 @@ func (h *House) Count(ctx context.Context) (more bool, err error) {
 	return next.Done < next.Until, err
 }
 
-// ended measures what a statement has ended; tenant is empty if it ends nothing.
-func (h *House) ended(r store.Reader, s commitment.Statement) (tenant, mode string, tally stats.Tally, err error) {
+// endedBy measures what a statement has ended; tenant is empty if it ends nothing.
+func (h *House) endedBy(r store.Reader, s commitment.Statement) (tenant, mode string, tally stats.Tally, err error) {
 	var match string
 	var number int
 	switch s := s.(type) {

@@ -145,6 +145,9 @@ type Tx interface {
 	AddAPIKey(APIKey) error
 	// RevokeAPIKey sets the end of a key's life.
 	RevokeAPIKey(hash [32]byte, at time.Time) error
+	// UseAPIKey notes that a key was used; an earlier time than the one that is
+	// there changes nothing.
+	UseAPIKey(hash [32]byte, at time.Time) error
 
 	// AddSequence: id, secret hash and (tenant, mode, number) are unique.
 	AddSequence(Sequence) error
@@ -206,7 +209,11 @@ type APIKey struct {
 	Prefix  string   // the readable part, for lists
 	Scopes  []string // seal, match, draw, read, admin
 	Created time.Time
-	Revoked time.Time // zero: valid
+	Revoked time.Time // the end that was set for it, maybe in the future; zero: none
+	Expires time.Time // the end it was made with; zero: none
+	// Used is when it was last used, not exactly (house.KeyUseEvery); zero: never.
+	Used     time.Time
+	Replaces [32]byte // the hash of the key it was issued for in rotation, zero for none
 }
 
 // SequenceState says what a sequence is used for.

@@ -181,7 +181,7 @@ func (d *demo) run(ctx context.Context, out io.Writer) (err error) {
 // open opens the service. At level L1 a witness runs in this process and the
 // policy that trusts it is written.
 func (d *demo) open(ctx context.Context, cfg config, out io.Writer) (*service, error) {
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	log := config{level: slog.LevelWarn}.logger(os.Stderr)
 	if d.level != "L1" {
 		return openService(ctx, cfg, log)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,7 +51,7 @@ func (d *directRun) run(c *cobra.Command, cfg config) (err error) {
 	}
 	d.options = o.String()
 	cfg.sealed = max(cfg.sealed, 4*d.clients) // so that nobody waits for a sequence
-	s, err := openService(c.Context(), cfg, slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: cfg.level})))
+	s, err := openService(c.Context(), cfg, cfg.logger(c.ErrOrStderr()))
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -61,7 +60,7 @@ func endLog(c *cobra.Command, cfg config, reason string) (err error) {
 	if err := cfg.errNoService(); err != nil {
 		return fmt.Errorf("end log: %w", err)
 	}
-	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: cfg.level}))
+	log := cfg.logger(c.ErrOrStderr())
 	s, err := openService(c.Context(), cfg, log)
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -159,21 +158,16 @@ func writeSecret(path, text string) error {
 
 // readSecret refuses a key file that others can read, like ssh does.
 func readSecret(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
+	text, err := readPrivate(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("read key: %w (restore the key file; a new one cannot continue this log)", err)
-	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return "", fmt.Errorf("read key: %s can be read by others (mode %04o); chmod 600 it", path, mode)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
+	case err != nil:
 		return "", fmt.Errorf("read key: %w", err)
-	}
-	if len(bytes.TrimSpace(data)) == 0 {
+	case strings.TrimSpace(text) == "":
 		return "", fmt.Errorf("read key: %s is empty: restore it from your copy; a new key cannot continue what this one has begun", path)
 	}
-	return string(data), nil
+	return text, nil
 }
 
 // readSigningKey reads a file with exactly one key.

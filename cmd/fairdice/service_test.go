@@ -11,6 +11,7 @@ import (
 	"fairdice/house"
 	"fairdice/replay"
 	"fairdice/rules"
+	"fairdice/store"
 )
 
 func testConfig(dir string) config {
@@ -64,6 +65,27 @@ func shortSetting(t testing.TB) replay.Setting {
 		t.Fatal(err)
 	}
 	return m.Next()
+}
+
+// A tenant that is added while the service runs can play at once.
+func TestTenantAddedLater(t *testing.T) {
+	s, _ := startService(t, func(c *config) { c.sealed = 5 })
+	rep, err := s.carryOut(t.Context(), order{Do: "add", Tenant: "late", Scopes: []string{house.ScopeDraw}, Expires: "1h"})
+	if err != nil || !strings.HasPrefix(rep.Key, "fd_late_") {
+		t.Fatal(rep, err)
+	}
+	err = s.store.View(t.Context(), func(r store.Reader) error {
+		for _, mode := range house.Sealable() {
+			pool, err := r.Pool("late", mode)
+			if err != nil || pool.Free != 5 {
+				t.Errorf("mode %s: %+v, %v; want 5 free sequences", mode, pool, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // A service whose disk takes no writes is not ready, although it can be read.

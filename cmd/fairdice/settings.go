@@ -25,8 +25,9 @@ import (
 
 // settings are read by viper here and nowhere else.
 type settings struct {
-	v    *viper.Viper
-	file string // --config
+	v     *viper.Viper
+	file  string         // --config
+	given *pflag.FlagSet // of the command that runs
 }
 
 // setting is one line of `config print`.
@@ -36,15 +37,11 @@ type setting struct {
 	help    string
 }
 
-// env is the variable that gives a setting.
-func (s setting) env() string {
-	return "FAIRDICE_" + strings.ToUpper(strings.ReplaceAll(s.key, "-", "_"))
-}
-
-// list is every setting there is.
+// list is every setting there is. A secret X may also be given as X-file.
 var list = []setting{
 	{"data", "./fairdice-data", "directory of the database, the keys and the last signed checkpoint"},
 	{"database", "", "postgres:// address of a database that several instances may share; default: the SQLite file fairdice.db in the data directory"},
+	{"database-file", "", "file with the database address, which has a password in it, in the place of database"},
 	{"listen", "127.0.0.1:8080", "address to serve on"},
 	{"master-key", "", "file of the key that seals the dice; default: master.key in the data directory. Keep it out of backups of the database"},
 	{"origin", "", "name of the log, chosen once when its key is made; default: fairdice/ and eight random digits"},
@@ -54,7 +51,9 @@ var list = []setting{
 	{"proxy-header", "", "header to which your own proxy appends the address it was called from, X-Forwarded-For for instance"},
 	{"beacon-relays", joined(relay.Public), "relays of the drand quicknet beacon, with commas between; none: no matches with a beacon"},
 	{"policy", "", "C2SP tlog-policy file; every witness in it that has an address is asked to cosign the log"},
+	{"metrics-listen", "", "address to serve metrics for Prometheus on, 127.0.0.1:9090 for instance; empty: nowhere. Whoever reaches it needs no key"},
 	{"log-level", "info", "debug, info, warn or error"},
+	{"log-format", formatText, "text or json: one record a line"},
 }
 
 func newSettings() *settings {
@@ -86,63 +85,105 @@ func (s *settings) flags(c *cobra.Command, keys ...string) {
 }
 
 // read makes the flags of a command and the file count. It comes at the start
-// of a command: two commands have flags of one name.
+// of a command: two commands have flags of one name. Everything that is wrong
+// is in the error.
 func (s *settings) read(c *cobra.Command) (config, error) {
-	var err error
+	cfg, found := s.gather(c)
+	return cfg, found.err()
+}
+
+// gather reads the settings and says all that is wrong with them.
+func (s *settings) gather(c *cobra.Command) (cfg config, found problems) {
+	s.given = c.Flags()
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if s.isSetting(f.Name) && err == nil {
-			err = s.v.BindPFlag(f.Name, f)
+		if s.isSetting(f.Name) {
+			if err := s.v.BindPFlag(f.Name, f); err != nil {
+				panic(err) // of a flag that is nil
+			}
 		}
 	})
-	if err != nil {
-		return config{}, fmt.Errorf("read settings: %w", err)
-	}
-	if err := checkEnvironment(os.Environ()); err != nil {
-		return config{}, fmt.Errorf("read settings: %w", err)
+	for _, name := range strangers(os.Environ()) {
+		s.add(&found, severe, "", "the environment has %s, and there is no such setting", name)
 	}
 	if s.file != "" {
 		if err := s.readFile(); err != nil {
-			return config{}, fmt.Errorf("read settings: %w", err)
+			s.add(&found, severe, "", "%v", err)
 		}
 		// A misspelt setting that is passed over is a service that runs
 		// otherwise than its owner believes.
-		for _, key := range s.v.AllKeys() {
-			if !s.isSetting(key) {
-				return config{}, fmt.Errorf("read settings: %s: there is no setting %q", s.file, key)
+		keys := s.v.AllKeys()
+		slices.Sort(keys)
+		for _, key := range keys {
+			if top, _, _ := strings.Cut(key, "."); !s.isSetting(top) {
+				s.add(&found, severe, "", "%s: there is no setting %q", s.file, key)
 			}
-		}
-	}
-	cfg := config{
-		data: s.v.GetString("data"), db: s.v.GetString("database"), listen: s.v.GetString("listen"), master: s.v.GetString("master-key"),
-		origin: s.v.GetString("origin"), tenant: s.v.GetString("tenant"), proxy: s.v.GetString("proxy-header"),
-		relays: s.v.GetString("beacon-relays"), policy: s.v.GetString("policy"),
-	}
-	for key, into := range map[string]*int{"sealed": &cfg.sealed, "link-rate": &cfg.linkRate} {
-		if *into, err = whole(s.v.Get(key)); err != nil {
-			return config{}, fmt.Errorf("read settings: %s: %w", key, err)
 		}
 	}
 	for _, l := range list {
 		switch s.v.Get(l.key).(type) {
 		case []any, map[string]any:
-			return config{}, fmt.Errorf("read settings: %s has more than one value", l.key)
+			s.add(&found, severe, l.key, "it has more than one value")
 		}
 	}
-	if err := cfg.level.UnmarshalText([]byte(s.v.GetString("log-level"))); err != nil {
-		return config{}, fmt.Errorf("read settings: log-level: %w", err)
+	cfg = config{
+		data: s.v.GetString("data"), listen: s.v.GetString("listen"), master: s.v.GetString("master-key"),
+		origin: s.v.GetString("origin"), tenant: s.v.GetString("tenant"), proxy: s.v.GetString("proxy-header"),
+		relays: s.v.GetString("beacon-relays"), policy: s.v.GetString("policy"), format: s.v.GetString("log-format"),
+		metricsListen: s.v.GetString("metrics-listen"),
 	}
-	switch {
-	case cfg.data == "":
-		return config{}, fmt.Errorf("read settings: data names no directory")
-	case cfg.sealed < 4 || cfg.sealed > 1_000_000:
-		return config{}, fmt.Errorf("read settings: sealed %d is not 4 to 1000000", cfg.sealed)
-	case cfg.linkRate < 1:
-		return config{}, fmt.Errorf("read settings: link-rate %d is less than 1", cfg.linkRate)
+	cfg.db = s.secret(&found, "database")
+	cfg.sealed = s.number(&found, "sealed", 4, 1_000_000)
+	cfg.linkRate = s.number(&found, "link-rate", 1, math.MaxInt32)
+	if err := cfg.level.UnmarshalText([]byte(s.v.GetString("log-level"))); err != nil {
+		s.add(&found, severe, "log-level", "%q is not debug, info, warn or error", s.v.GetString("log-level"))
+	}
+	if cfg.format != formatText && cfg.format != formatJSON {
+		s.add(&found, severe, "log-format", "%q is not text or json", cfg.format)
+	}
+	if cfg.data == "" {
+		s.add(&found, severe, "data", "it names no directory")
 	}
 	if cfg.master == "" {
 		cfg.master = filepath.Join(cfg.data, "master.key")
 	}
-	return cfg, nil
+	return cfg, found
+}
+
+// secret is the value of a setting that may also come from a file, named by
+// the setting with -file behind its name. Of the two the one from the higher
+// origin counts, as everywhere.
+func (s *settings) secret(found *problems, key string) string {
+	file := key + "-file"
+	value, path := s.v.GetString(key), s.v.GetString(file)
+	switch {
+	case path == "" || value != "" && s.origin(key) > s.origin(file):
+		return value
+	case value != "" && s.origin(key) == s.origin(file):
+		s.add(found, severe, file, "%s is given as well; one of them is meant", key)
+		return value
+	}
+	value, err := readValue(path)
+	if err != nil {
+		s.add(found, severe, file, "%v", err)
+	}
+	return value
+}
+
+// number is a setting that is a whole number.
+func (s *settings) number(found *problems, key string, low, high int) int {
+	v := s.v.Get(key)
+	switch v.(type) {
+	case []any, map[string]any:
+		return low // it was said what is wrong
+	}
+	n, err := whole(v)
+	switch {
+	case err != nil:
+		s.add(found, severe, key, "%v", err)
+	case n < low || n > high:
+		s.add(found, severe, key, "%d is not %d to %d", n, low, high)
+	}
+	return n
 }
 
 // readFile reads the file given with --config.
@@ -185,22 +226,23 @@ func whole(v any) (int, error) {
 // others are the variables of this name that are no settings: the key of
 // `fairdice load`, and what the tests of the project read.
 var others = []string{
-	"FAIRDICE_API_KEY",
+	"FAIRDICE_API_KEY", "FAIRDICE_API_KEY_FILE",
 	"FAIRDICE_AUDIT_GAMES", "FAIRDICE_CALIBRATE", "FAIRDICE_CORPUS", "FAIRDICE_HOSTILE_MB", "FAIRDICE_KILLS",
 	"FAIRDICE_REQUIRE_CORPUS", "FAIRDICE_SCALE",
 }
 
-// checkEnvironment refuses variables that would be settings if they were spelt right.
-func checkEnvironment(environment []string) error {
+// strangers are variables that would be settings if they were spelt right.
+func strangers(environment []string) (names []string) {
 	for _, pair := range environment {
 		name, _, _ := strings.Cut(pair, "=")
 		if !strings.HasPrefix(name, "FAIRDICE_") || strings.HasPrefix(name, "FAIRDICE_TEST_") || slices.Contains(others, name) ||
-			slices.ContainsFunc(list, func(l setting) bool { return l.env() == name }) {
+			slices.ContainsFunc(list, func(l setting) bool { return envOf(l.key) == name }) {
 			continue
 		}
-		return fmt.Errorf("the environment has %s, and there is no such setting", name)
+		names = append(names, name)
 	}
-	return nil
+	slices.Sort(names)
+	return names
 }
 
 // tenant is the tenant a command is for.
@@ -230,44 +272,12 @@ type config struct {
 	relays, policy   string
 	sealed, linkRate int
 	level            slog.Level
+	format           string // of the log
+	metricsListen    string
+	pprof            bool // beside the metrics
 
 	// Without a policy file: witnesses in this process, and whom they satisfy.
 	witnesses []house.Witness
 	trusted   *translog.Policy
 	now       func() time.Time // nil: the system's clock
-}
-
-func newConfig(s *settings) *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Look at the settings", Args: cobra.NoArgs}
-	print := &cobra.Command{
-		Use:   "print",
-		Short: "Print every setting with its value, in the form of a settings file",
-		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if _, err := s.read(c); err != nil {
-				return err
-			}
-			out := c.OutOrStdout()
-			for _, l := range list {
-				fmt.Fprintf(out, "# %s (%s)\n", l.help, l.env())
-				switch v := s.v.Get(l.key); l.initial.(type) {
-				case string:
-					if l.key == "database" {
-						v = withoutPassword(s.v.GetString(l.key))
-					}
-					fmt.Fprintf(out, "%s: %q\n", l.key, v)
-				default:
-					fmt.Fprintf(out, "%s: %v\n", l.key, v)
-				}
-			}
-			return nil
-		},
-	}
-	keys := make([]string, len(list))
-	for i, l := range list {
-		keys[i] = l.key
-	}
-	s.flags(print, keys...)
-	c.AddCommand(print)
-	return c
 }

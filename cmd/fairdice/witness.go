@@ -148,7 +148,7 @@ func (w watch) verifiers() ([]note.Verifier, error) {
 
 func (w watch) serve(c *cobra.Command) (err error) {
 	ctx := c.Context()
-	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), nil))
+	log := config{}.logger(c.ErrOrStderr())
 	slog.SetDefault(log)
 	logs, err := w.verifiers()
 	if err != nil {

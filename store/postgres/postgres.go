@@ -80,6 +80,14 @@ type database struct {
 	running sync.WaitGroup // Views and Updates
 }
 
+// CheckAddress fails if Open could not read the address. It connects to nothing.
+func CheckAddress(address string) error {
+	if _, err := pgconn.ParseConfig(address); err != nil {
+		return fmt.Errorf("read database address: %w", err)
+	}
+	return nil
+}
+
 // Open connects to the database and brings its schema up to date; instances
 // that start at the same time do so one after the other. It fails for a schema
 // newer than this program, for a database of another program, and for a server

@@ -27,12 +27,13 @@ func (t *tx) AddTenant(v store.Tenant) error {
 	return wrap(err, "add tenant %s", v.Name)
 }
 
-const selectAPIKey = "SELECT hash, tenant, label, prefix, scopes, created, revoked FROM api_keys "
+const selectAPIKey = "SELECT hash, tenant, label, prefix, scopes, created, revoked, expires, used, replaces FROM api_keys "
 
 func scanAPIKey(r *row) store.APIKey {
 	return store.APIKey{
 		Hash: r.hash(0), Tenant: r.text(1), Label: r.text(2), Prefix: r.text(3),
 		Scopes: strings.Fields(r.text(4)), Created: r.time(5), Revoked: r.time(6),
+		Expires: r.time(7), Used: r.time(8), Replaces: r.hash(9),
 	}
 }
 
@@ -52,9 +53,10 @@ func (t *tx) AddAPIKey(k store.APIKey) error {
 			return fmt.Errorf("add API key %s: scope %q is not a word", k.Prefix, s)
 		}
 	}
-	err := t.add(`INSERT INTO api_keys (hash, tenant, label, prefix, scopes, created, revoked)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		k.Hash, k.Tenant, k.Label, k.Prefix, strings.Join(k.Scopes, " "), k.Created, k.Revoked)
+	err := t.add(`INSERT INTO api_keys (hash, tenant, label, prefix, scopes, created, revoked, expires, used, replaces)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		k.Hash, k.Tenant, k.Label, k.Prefix, strings.Join(k.Scopes, " "), k.Created, k.Revoked,
+		k.Expires, k.Used, k.Replaces)
 	return wrap(err, "add API key %s", k.Prefix)
 }
 
@@ -64,4 +66,12 @@ func (t *tx) RevokeAPIKey(hash [32]byte, at time.Time) error {
 		err = store.ErrNotFound
 	}
 	return wrap(err, "revoke API key")
+}
+
+func (t *tx) UseAPIKey(hash [32]byte, at time.Time) error {
+	found, err := t.write("UPDATE api_keys SET used = greatest(used, $1) WHERE hash = $2", at, hash)
+	if err == nil && !found {
+		err = store.ErrNotFound
+	}
+	return wrap(err, "note use of API key")
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -151,7 +152,7 @@ func TestRefusedFiles(t *testing.T) {
 				return err
 			}
 			return errors.Join(s.Close(), create("INSERT INTO schema (version, applied) VALUES (99, 0)")(path))
-		}, "schema version 99 is newer than 2"},
+		}, "schema version 99 is newer than 3"},
 		{"database of another program", create("CREATE TABLE users (name TEXT)"), "another program"},
 		{"marked by another program", create("PRAGMA application_id = 7"), "application id 0x7"},
 		{"not a database", func(path string) error {
@@ -210,6 +211,45 @@ func TestMigrateSteps(t *testing.T) {
 	}
 	if v := version(); v != 2 {
 		t.Errorf("version %d, want 2", v)
+	}
+}
+
+// A key from before keys had ends is still the same key, and has none.
+func TestMigrateKeys(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.db")
+	if err := create(path); err != nil {
+		t.Fatal(err)
+	}
+	c, err := connect(path, readWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts, err := migrations()
+	if err == nil {
+		err = migrate(c, applicationID, scripts[:2], time.Now())
+	}
+	if err == nil {
+		_, err = c.exec(`INSERT INTO api_keys (hash, tenant, label, prefix, scopes, created, revoked)
+			VALUES (zeroblob(32), 'club', 'phone', 'fd_club_a', 'match draw', 5, 0)`)
+	}
+	if err := errors.Join(err, c.close()); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var got []store.APIKey
+	if err := s.View(t.Context(), func(r store.Reader) (err error) {
+		got, err = r.APIKeys("club")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	want := []store.APIKey{{Tenant: "club", Label: "phone", Prefix: "fd_club_a", Scopes: []string{"match", "draw"}, Created: time.Unix(5, 0).UTC()}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 

@@ -27,7 +27,10 @@ func testAPIKeys(t *testing.T, s store.Store) {
 		Scopes: []string{"match", "draw"}, Created: instant(1),
 	}
 	second := store.APIKey{Hash: hash("second"), Tenant: "club", Created: instant(2)}
-	other := store.APIKey{Hash: hash("other"), Tenant: "café", Created: instant(3), Revoked: instant(4)}
+	other := store.APIKey{
+		Hash: hash("other"), Tenant: "café", Created: instant(3), Revoked: instant(4),
+		Expires: instant(5), Used: instant(3), Replaces: first.Hash,
+	}
 	for _, k := range []store.APIKey{second, other, first} {
 		update(t, s, func(tx store.Tx) error { return tx.AddAPIKey(k) })
 	}
@@ -45,6 +48,14 @@ func testAPIKeys(t *testing.T, s store.Store) {
 	first.Revoked = instant(9)
 	same(t, get(t, s, read(first.Hash)), first)
 	refused(t, s, store.ErrNotFound, func(tx store.Tx) error { return tx.RevokeAPIKey(hash("none"), instant(9)) })
+
+	// Several instances note the use of one key, each when it comes to it.
+	for _, at := range []int{7, 6, 8, 8} {
+		update(t, s, func(tx store.Tx) error { return tx.UseAPIKey(first.Hash, instant(at)) })
+	}
+	first.Used = instant(8)
+	same(t, get(t, s, read(first.Hash)), first)
+	refused(t, s, store.ErrNotFound, func(tx store.Tx) error { return tx.UseAPIKey(hash("none"), instant(9)) })
 }
 
 func readSequence(id string) func(store.Reader) (store.Sequence, error) {

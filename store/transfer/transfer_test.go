@@ -81,7 +81,8 @@ func filled(t *testing.T, s store.Store) {
 			if err := tx.AddTenant(store.Tenant{Name: tenant, Created: at}); err != nil {
 				return err
 			}
-			k := store.APIKey{Hash: hash("key %s", tenant), Tenant: tenant, Label: "ключ", Prefix: "fd_" + tenant, Scopes: []string{"draw", "read"}, Created: at}
+			k := store.APIKey{Hash: hash("key %s", tenant), Tenant: tenant, Label: "ключ", Prefix: "fd_" + tenant, Scopes: []string{"draw", "read"}, Created: at,
+				Expires: at.Add(time.Hour), Used: at.Add(time.Minute), Replaces: hash("key before %s", tenant)}
 			if err := tx.AddAPIKey(k); err != nil {
 				return err
 			}
