@@ -110,6 +110,7 @@ func (s *server) problem(w http.ResponseWriter, r *http.Request, err error) {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(again.Seconds()))))
 	}
 	if kind.status == http.StatusUnauthorized {
+		s.failed(r)
 		h.Set("WWW-Authenticate", `Bearer realm="fairdice"`)
 	}
 	h.Set("Content-Type", "application/problem+json")

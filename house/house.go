@@ -99,6 +99,7 @@ type House struct {
 	beaconDone chan struct{}
 	sweepDone  chan struct{}
 	tables     *lru.Cache[string, *table]
+	watchers   watchers
 	seats      sync.Mutex // guards look-up and insertion in tables together
 
 	topUps  sync.WaitGroup
@@ -170,6 +171,7 @@ func New(ctx context.Context, c Config) (*House, error) {
 			c.Logger.Warn("witnesses not reached, nothing is signed before", "error", err)
 		}
 	}
+	h.signer.onGrown = h.watchers.signed
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.signer.start(h.ctx)
 	if h.cosigner != nil {
@@ -177,6 +179,9 @@ func New(ctx context.Context, c Config) (*House, error) {
 	}
 	h.sweepDone = make(chan struct{})
 	go h.sweep(h.ctx)
+	if h.shared {
+		go h.watchers.poll(h.ctx)
+	}
 	if h.beacon != nil {
 		h.beaconKick, h.beaconDone = make(chan struct{}, 1), make(chan struct{})
 		go h.watchBeacon(h.ctx)
