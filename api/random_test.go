@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
@@ -77,7 +78,9 @@ func (m *maker) value(name string, ref *openapi3.SchemaRef) any {
 // the service: whatever they are, they are served or refused. (That refusals
 // and answers have the form of the document is checked by held.)
 func TestRandomRequests(t *testing.T) {
-	b := newBench(t, func(c *api.Config) { c.LinkRate = 1_000_000 })
+	b := newBench(t, func(c *api.Config) {
+		c.LinkRate, c.ReadRate, c.StreamLife = 1_000_000, 1_000_000, 10*time.Millisecond
+	})
 	ctx := t.Context()
 	doc, err := document()
 	must(t, err)

@@ -49,7 +49,8 @@ type Config struct {
 	KeyRate  int    // requests a minute with one key; zero: no limit
 	// Streams ends all streams when it ends, as before a stop of the service:
 	// their clients go on elsewhere. Nil: only their callers end them.
-	Streams context.Context
+	Streams    context.Context
+	StreamLife time.Duration // of one stream; zero: DefaultStreamLife
 	// ProxyHeader names the header to which the operator's own proxy appends
 	// the address it was called from; empty: there is no proxy.
 	ProxyHeader string
@@ -88,6 +89,9 @@ func New(c Config) (http.Handler, error) {
 	if c.ReadRate == 0 {
 		c.ReadRate = DefaultReadRate
 	}
+	if c.StreamLife == 0 {
+		c.StreamLife = DefaultStreamLife
+	}
 	if c.Streams == nil {
 		c.Streams = context.Background()
 	}
@@ -108,7 +112,7 @@ func New(c Config) (http.Handler, error) {
 	}
 	s := &server{
 		house: c.House, keys: newKeyring(c.Now), proxy: c.ProxyHeader, ready: c.Ready, outage: c.Outage,
-		version: c.Version, timeout: c.Timeout, log: c.Logger, welcome: newWelcome(), streams: newStreams(c.Streams),
+		version: c.Version, timeout: c.Timeout, log: c.Logger, welcome: newWelcome(), streams: newStreams(c.Streams, c.StreamLife),
 		links:    newQuota("links", "links from this address", c.LinkRate),
 		reads:    newQuota("reads", "reads without a key from this address", c.ReadRate),
 		failures: newQuota("failures", "wrong keys or view tokens from this address", FailureRate),

@@ -17,9 +17,9 @@ import (
 
 // Bounds of the streams of events.
 const (
-	// StreamLife is how long a stream lasts before its client has to come back
-	// and show again that it may see it.
-	StreamLife = 15 * time.Minute
+	// DefaultStreamLife is how long a stream lasts before its client has to come
+	// back and show again that it may see it.
+	DefaultStreamLife = 15 * time.Minute
 	// StreamPulse is how often an idle stream gets a comment: proxies cut what
 	// is silent for a minute, and a client that is gone is found out.
 	StreamPulse = 15 * time.Second
@@ -43,13 +43,14 @@ const retryMillis = 2000
 // streams counts those that are open.
 type streams struct {
 	alive context.Context // they end with it
+	life  time.Duration   // of one
 	mu    sync.Mutex
 	total int
 	open  map[string]int
 }
 
-func newStreams(alive context.Context) *streams {
-	return &streams{alive: alive, open: make(map[string]int)}
+func newStreams(alive context.Context, life time.Duration) *streams {
+	return &streams{alive: alive, life: life, open: make(map[string]int)}
 }
 
 func (s *streams) enter(caller string, most int) error {
@@ -184,7 +185,7 @@ func (s *stream) write(w http.ResponseWriter) error {
 		w.WriteHeader(http.StatusOK)
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, StreamLife)
+	ctx, cancel := context.WithTimeout(s.ctx, s.server.streams.life)
 	defer cancel()
 	defer context.AfterFunc(s.server.streams.alive, cancel)()
 	control := http.NewResponseController(w)

@@ -30,7 +30,7 @@ type process struct {
 
 func startProcess(t *testing.T, dir, listen string, more ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(os.Args[0], append([]string{"serve", "--data", dir, "--listen", listen, "--sealed", "64", "--link-rate", "1000000"}, more...)...), errors: new(bytes.Buffer)}
+	p := &process{cmd: exec.Command(os.Args[0], append([]string{"serve", "--data", dir, "--listen", listen, "--sealed", "64", "--link-rate", "1000000", "--read-rate", "1000000"}, more...)...), errors: new(bytes.Buffer)}
 	p.cmd.Env = append(os.Environ(), runAs+"=1")
 	p.cmd.Stderr = p.errors
 	out, err := p.cmd.StdoutPipe()

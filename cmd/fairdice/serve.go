@@ -23,7 +23,7 @@ func newServe(s *settings) *cobra.Command {
 			return serve(c, cfg)
 		},
 	}
-	s.flags(c, "data", "database", "listen", "master-key", "origin", "tenant", "sealed", "link-rate", "proxy-header", "beacon-relays", "policy", "log-level")
+	s.flags(c, "data", "database", "listen", "master-key", "origin", "tenant", "sealed", "link-rate", "read-rate", "key-rate", "proxy-header", "beacon-relays", "policy", "log-level")
 	return c
 }
 

@@ -51,6 +51,8 @@ var list = []setting{
 	{"tenant", "default", "tenant made on the first start"},
 	{"sealed", house.DefaultPool.Full, "sequences kept sealed ahead for every tenant and mode"},
 	{"link-rate", api.DefaultLinkRate, "links a minute taken from one address"},
+	{"read-rate", api.DefaultReadRate, "reads without a key a minute from one address"},
+	{"key-rate", 0, "requests a minute with one API key; 0: no limit"},
 	{"proxy-header", "", "header to which your own proxy appends the address it was called from, X-Forwarded-For for instance"},
 	{"beacon-relays", joined(relay.Public), "relays of the drand quicknet beacon, with commas between; none: no matches with a beacon"},
 	{"policy", "", "C2SP tlog-policy file; every witness in it that has an address is asked to cosign the log"},
@@ -117,7 +119,7 @@ func (s *settings) read(c *cobra.Command) (config, error) {
 		origin: s.v.GetString("origin"), tenant: s.v.GetString("tenant"), proxy: s.v.GetString("proxy-header"),
 		relays: s.v.GetString("beacon-relays"), policy: s.v.GetString("policy"),
 	}
-	for key, into := range map[string]*int{"sealed": &cfg.sealed, "link-rate": &cfg.linkRate} {
+	for key, into := range map[string]*int{"sealed": &cfg.sealed, "link-rate": &cfg.linkRate, "read-rate": &cfg.readRate, "key-rate": &cfg.keyRate} {
 		if *into, err = whole(s.v.Get(key)); err != nil {
 			return config{}, fmt.Errorf("read settings: %s: %w", key, err)
 		}
@@ -138,6 +140,10 @@ func (s *settings) read(c *cobra.Command) (config, error) {
 		return config{}, fmt.Errorf("read settings: sealed %d is not 4 to 1000000", cfg.sealed)
 	case cfg.linkRate < 1:
 		return config{}, fmt.Errorf("read settings: link-rate %d is less than 1", cfg.linkRate)
+	case cfg.readRate < 1:
+		return config{}, fmt.Errorf("read settings: read-rate %d is less than 1", cfg.readRate)
+	case cfg.keyRate < 0:
+		return config{}, fmt.Errorf("read settings: key-rate %d is less than 0", cfg.keyRate)
 	}
 	if cfg.master == "" {
 		cfg.master = filepath.Join(cfg.data, "master.key")
@@ -223,13 +229,14 @@ func (s *settings) isSetting(key string) bool {
 
 // config is what the settings say.
 type config struct {
-	data, db         string
-	listen, master   string
-	origin, tenant   string
-	proxy            string
-	relays, policy   string
-	sealed, linkRate int
-	level            slog.Level
+	data, db          string
+	listen, master    string
+	origin, tenant    string
+	proxy             string
+	relays, policy    string
+	sealed, linkRate  int
+	readRate, keyRate int
+	level             slog.Level
 
 	// Without a policy file: witnesses in this process, and whom they satisfy.
 	witnesses []house.Witness
