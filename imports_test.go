@@ -46,6 +46,7 @@ var graph = map[string][]string{
 	"internal/dealer":   {"replay", "rules", "commitment", "translog", "golang.org/x/mod/sumdb/"},
 	"internal/gamesdoc": {"rules", "replay", "commitment", "internal/board", "internal/messages"},
 	"internal/messages": {"rules"},
+	"internal/metrics":  {"house", "store", "github.com/prometheus/client_golang/"},
 	"internal/plays":    {"rules", "github.com/go-json-experiment/"},
 	"internal/relay":    {"internal/beacon"},
 	"internal/selfplay": {"replay", "rules"},

@@ -93,6 +93,7 @@ func (s *server) problem(w http.ResponseWriter, r *http.Request, err error) {
 		// Who showed no key is not told that his key lacks something (RFC 9110 §15.5.2).
 		e = &house.Error{Code: house.Unauthorized, Message: e.Message}
 	}
+	s.watch.Refused(e.Code)
 	kind := problems[e.Code]
 	p := Problem{
 		Type: ProblemType("urn:fairdice:problem:" + e.Code), Title: kind.title, Status: kind.status,

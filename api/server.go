@@ -56,6 +56,7 @@ type Config struct {
 	ProxyHeader string
 	Timeout     time.Duration // of a request; zero: DefaultTimeout
 	Logger      *slog.Logger  // nil: nothing is logged
+	Observer    Observer      // nil: nobody counts
 	Now         func() time.Time
 }
 
@@ -74,6 +75,8 @@ type server struct {
 	version string
 	timeout time.Duration
 	log     *slog.Logger
+	watch   Observer
+	paths   map[string]bool // the patterns of all routes
 }
 
 var _ StrictServerInterface = (*server)(nil)
@@ -104,6 +107,9 @@ func New(c Config) (http.Handler, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.Observer == nil {
+		c.Observer = unobserved{}
+	}
 	if c.Outage == nil {
 		c.Outage = func(error) bool { return false }
 	}
@@ -112,7 +118,7 @@ func New(c Config) (http.Handler, error) {
 	}
 	s := &server{
 		house: c.House, keys: newKeyring(c.Now), proxy: c.ProxyHeader, ready: c.Ready, outage: c.Outage,
-		version: c.Version, timeout: c.Timeout, log: c.Logger, welcome: newWelcome(), streams: newStreams(c.Streams, c.StreamLife),
+		version: c.Version, timeout: c.Timeout, log: c.Logger, watch: c.Observer, welcome: newWelcome(), streams: newStreams(c.Streams, c.StreamLife),
 		links:    newQuota("links", "links from this address", c.LinkRate),
 		reads:    newQuota("reads", "reads without a key from this address", c.ReadRate),
 		failures: newQuota("failures", "wrong keys or view tokens from this address", FailureRate),
@@ -120,12 +126,14 @@ func New(c Config) (http.Handler, error) {
 	if c.KeyRate > 0 {
 		s.perKey = newQuota("key", "requests with this key", c.KeyRate)
 	}
-	return s.routes(c.Log), nil
+	r := s.routes(c.Log)
+	s.paths = patterns(r)
+	return r, nil
 }
 
 func (s *server) routes(log http.Handler) chi.Router {
 	r := chi.NewRouter()
-	r.Use(s.guard, middleware.GetHead)
+	r.Use(s.observe, s.guard, middleware.GetHead)
 	// Public reads and links may come from any page; an API key may not: a
 	// browser that sends Authorization across origins is refused.
 	r.Use(cors.Handler(cors.Options{

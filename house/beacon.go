@@ -101,10 +101,13 @@ func (h *House) fetchRounds(ctx context.Context) (wait bool, err error) {
 
 func (h *House) round(ctx context.Context, round uint64) ([]byte, error) {
 	sig, err := h.beacon.Signature(ctx, round)
-	if err != nil {
-		return nil, fmt.Errorf("fetch round %d: %w", round, err)
+	if err == nil {
+		err = beacon.Verify(round, sig)
 	}
-	if err := beacon.Verify(round, sig); err != nil {
+	if ctx.Err() == nil {
+		h.observer.Fetched(round, beacon.Time(round), err)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("fetch round %d: %w", round, err)
 	}
 	return sig, nil

@@ -27,10 +27,12 @@ const SweepEvery = time.Minute
 // sweepBatch is how much one pass does of each kind; what is left comes next time.
 const sweepBatch = 200
 
-// Swept counts what a sweep has ended.
+// Swept counts what a sweep has ended, and what it should have.
 type Swept struct {
 	Closed, Aborted int // games
 	Retired         int // sequences
+
+	LeftGames, LeftSequences int // that could not be ended
 }
 
 // sweep keeps the deadlines until ctx ends.
@@ -40,6 +42,9 @@ func (h *House) sweep(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		done, err := h.Sweep(ctx)
+		if ctx.Err() == nil {
+			h.observer.Looked(done, err)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -80,6 +85,7 @@ func (h *House) Sweep(ctx context.Context) (Swept, error) {
 		closed, err := again(ctx, h, func(ctx context.Context) (bool, error) { return h.endOverdue(ctx, g) })
 		switch {
 		case err != nil:
+			done.LeftGames++
 			errs = append(errs, fmt.Errorf("end game %d of %s: %w", g.Number, g.Match, err))
 		case closed:
 			done.Closed++
@@ -89,12 +95,13 @@ func (h *House) Sweep(ctx context.Context) (Swept, error) {
 	}
 	for _, q := range sequences {
 		if _, err := h.retire(ctx, q.ID, q.Tenant, "expired"); err != nil {
+			done.LeftSequences++
 			errs = append(errs, fmt.Errorf("retire %s: %w", q.ID, err))
 			continue
 		}
 		done.Retired++
 	}
-	if done != (Swept{}) {
+	if done.Closed+done.Aborted+done.Retired > 0 {
 		h.signer.poke()
 	}
 	return done, errors.Join(errs...)

@@ -3,6 +3,7 @@ package house
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"fairdice/commitment"
 	"fairdice/replay"
@@ -22,6 +23,7 @@ func (h *House) Draw(ctx context.Context, p Principal, match string, number, seg
 }
 
 func (h *House) drawOnce(ctx context.Context, p Principal, match string, number, segment int, stream string, index int) (DrawAnswer, error) {
+	asked := time.Now()
 	if err := p.need(ScopeDraw); err != nil {
 		return DrawAnswer{}, err
 	}
@@ -83,6 +85,7 @@ func (h *House) drawOnce(ctx context.Context, p Principal, match string, number,
 	if err != nil {
 		return DrawAnswer{}, err
 	}
+	h.observer.Drawn(s.mode.String(), time.Since(asked))
 	a, err := t.drawAnswer(ctx, s, roll, dice)
 	a.Head, a.Due = replay.Head(g.row.Head).String(), g.due()
 	return a, err

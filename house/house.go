@@ -64,6 +64,7 @@ type Config struct {
 	// Witnesses are asked to cosign every checkpoint; Policy says when enough have.
 	Witnesses []Witness
 	Policy    *translog.Policy
+	Observer  Observer     // nil: nobody watches
 	Logger    *slog.Logger // nil: slog.Default
 }
 
@@ -91,6 +92,7 @@ type House struct {
 	pool       PoolMarks
 	shared     bool
 	log        *slog.Logger
+	observer   Observer
 
 	beacon     Beacon
 	signer     *signer
@@ -120,6 +122,9 @@ func New(ctx context.Context, c Config) (*House, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
+	if c.Observer == nil {
+		c.Observer = unobserved{}
+	}
 	if c.Rolls == (commitment.Lengths{}) {
 		c.Rolls = commitment.DefaultLengths()
 	}
@@ -146,7 +151,7 @@ func New(ctx context.Context, c Config) (*House, error) {
 	h := &House{
 		store: c.Store, origin: c.Origin, logKey: c.LogKey,
 		receipts: receipts, receiptKey: c.ReceiptKey, master: c.Master,
-		random: &lockedReader{r: c.Rand}, clock: c.Now, rolls: c.Rolls, pool: c.Pool, shared: c.Shared, beacon: c.Beacon, log: c.Logger, tables: tables,
+		random: &lockedReader{r: c.Rand}, clock: c.Now, rolls: c.Rolls, pool: c.Pool, shared: c.Shared, beacon: c.Beacon, log: c.Logger, observer: c.Observer, tables: tables,
 	}
 	if len(c.Witnesses) > 0 && c.Policy == nil {
 		return nil, errors.New("configure witnesses: there is no policy that says which of them are needed")

@@ -51,6 +51,7 @@ func (s *signer) lead(ctx context.Context) error {
 		s.log.Info("this instance signs", "epoch", l.Epoch)
 	}
 	s.lease, s.renew = l, asked.Add(s.term/3)
+	s.epoch.Store(l.Epoch)
 	if !s.leading.Swap(true) {
 		s.onSigned() // the one before may have signed a checkpoint that nobody has cosigned
 	}

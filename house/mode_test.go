@@ -365,8 +365,9 @@ func TestBeacon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	told := &logbook{}
 	b := newBench(t, func(cfg *house.Config) {
-		cfg.Now, cfg.Beacon = c.Now, relay
+		cfg.Now, cfg.Beacon, cfg.Observer = c.Now, relay, told
 		w, err := witness.New(cosigner, []note.Verifier{cfg.LogVerifier}, witness.InMemory())
 		if err != nil {
 			t.Fatal(err)
@@ -451,6 +452,11 @@ func TestBeacon(t *testing.T) {
 			t.Fatal(err)
 		}
 		in = in || cp.Size > g.Published.Statements[0].Index && b.config.Policy.Check(e.Checkpoint, beacon.Time(round).Unix()) == nil
+	}
+	asked := "round of " + beacon.Time(round).Format(time.TimeOnly)
+	rolls := m.state.Throws()
+	if told.has(asked+" failed") == 0 || told.has(asked) != 1 || told.has("drawn random") != rolls[0]+rolls[1]+rolls[2] {
+		t.Errorf("an observer was told %v of %v rolls", told.count, rolls)
 	}
 	if !in {
 		t.Error("no earlier checkpoint, cosigned before the round, contains the assign")

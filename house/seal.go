@@ -128,7 +128,7 @@ func (h *House) commit(tx store.Tx, made []sealed) error {
 }
 
 // TopUp seals until the tenant has that many free sequences of the mode.
-func (h *House) TopUp(ctx context.Context, tenant, mode string, free int) error {
+func (h *House) TopUp(ctx context.Context, tenant, mode string, free int) (err error) {
 	m, err := parseMode(mode)
 	if err == nil {
 		err = sealable(m)
@@ -136,6 +136,11 @@ func (h *House) TopUp(ctx context.Context, tenant, mode string, free int) error 
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if ctx.Err() == nil {
+			h.observer.ToppedUp(tenant, mode, err)
+		}
+	}()
 	for {
 		var pool store.Pool
 		if err := h.store.View(ctx, func(r store.Reader) (err error) {

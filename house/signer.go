@@ -49,6 +49,7 @@ type signer struct {
 	verifier note.Verifier
 	file     string
 	log      *slog.Logger
+	observer Observer
 
 	shared bool          // other instances work on the same database
 	holder string        // this instance, for the lease
@@ -63,16 +64,18 @@ type signer struct {
 	lastNote  string
 	confirmed bool // the witnesses know of nothing beyond last
 	lease     store.Lease
-	leading   atomic.Bool // read by others too
-	renew     time.Time   // when the lease is to be taken again, while leading
+	leading   atomic.Bool  // read by others too
+	epoch     atomic.Int64 // of lease, likewise
+	renew     time.Time    // when the lease is to be taken again, while leading
 
 	kick chan struct{}
 	done chan struct{}
 
-	mu      sync.Mutex
-	signed  int64
-	refusal error         // why nothing is signed, nil if something is
-	grown   chan struct{} // closed and replaced whenever signed grows or refusal changes
+	mu       sync.Mutex
+	signed   int64
+	signedAt time.Time     // when signed last grew
+	refusal  error         // why nothing is signed, nil if something is
+	grown    chan struct{} // closed and replaced whenever signed grows or refusal changes
 }
 
 // errFork: the next signature would contradict one that was given.
@@ -87,7 +90,7 @@ const SignerPatience = 10 * time.Second
 
 func newSigner(ctx context.Context, c Config) (*signer, error) {
 	s := &signer{
-		store: c.Store, origin: c.Origin, key: c.Log, verifier: c.LogVerifier, file: c.HeadFile, log: c.Logger,
+		store: c.Store, origin: c.Origin, key: c.Log, verifier: c.LogVerifier, file: c.HeadFile, log: c.Logger, observer: c.Observer,
 		shared: c.Shared, holder: uuid.NewString(), term: c.Lease,
 		kick: make(chan struct{}, 1), done: make(chan struct{}), grown: make(chan struct{}), onSigned: func() {}, onGrown: func(int64) {},
 	}
@@ -141,6 +144,7 @@ func (s *signer) start(ctx context.Context) {
 					s.refuse(err)
 				}
 				s.log.Error("signing failed", "error", err, "retry", backoff)
+				s.observer.SigningFailed(err)
 				select {
 				case <-ctx.Done():
 					return
@@ -175,8 +179,14 @@ func (s *signer) sign(ctx context.Context) error {
 	if err := s.lead(ctx); err != nil {
 		return err
 	}
+	before := s.size()
 	if err := s.reconcile(ctx); err != nil || !s.leading.Load() {
 		return err
+	}
+	if s.size() > before {
+		// Signed by an earlier try that could not store it: nobody has been asked to
+		// cosign it, and the log may not grow for a long time.
+		s.onSigned()
 	}
 	if err := s.askFirst(ctx); err != nil {
 		return err
@@ -255,7 +265,7 @@ func (s *signer) publish(size int64) {
 	s.mu.Lock()
 	grown := size > s.signed
 	if grown {
-		s.signed = size
+		s.signed, s.signedAt = size, time.Now()
 		close(s.grown)
 		s.grown = make(chan struct{})
 	}

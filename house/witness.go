@@ -149,6 +149,13 @@ func (w *cosigner) collect(ctx context.Context, cp store.Checkpoint) (signed str
 	}
 	wg.Wait()
 	signed = cp.Note
+	if ctx.Err() == nil {
+		defer func() {
+			for i, err := range errs {
+				w.signer.observer.Cosigned(w.witnesses[i].Name(), err)
+			}
+		}()
+	}
 	for i, l := range lines {
 		if errors.Is(errs[i], errFork) {
 			return "", errs, errs[i]

@@ -31,11 +31,13 @@ func isShared(address string) bool {
 	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
 }
 
-func openDatabase(ctx context.Context, address string) (store.Store, error) {
+// openDatabase opens it. committed, if not nil, is told how many updates have
+// shared a commit; PostgreSQL does not say so.
+func openDatabase(ctx context.Context, address string, committed func(updates int)) (store.Store, error) {
 	if isShared(address) {
 		return postgres.Open(ctx, address, postgres.Options{})
 	}
-	return sqlite.Open(address, sqlite.Options{})
+	return sqlite.Open(address, sqlite.Options{Committed: committed})
 }
 
 // reader is a database that is only looked at.
@@ -58,7 +60,7 @@ func (c config) joins(ctx context.Context) (err error) {
 	if _, err := os.Stat(c.logKey()); err == nil || !isShared(c.database()) {
 		return nil // whatever is wrong with the file is said when it is read
 	}
-	db, err := openDatabase(ctx, c.database())
+	db, err := openDatabase(ctx, c.database(), nil)
 	if err != nil {
 		return err
 	}
@@ -108,7 +110,7 @@ it is; the keys and the file "head" of the data directory go on with the new one
 			if err != nil {
 				return err
 			}
-			to, err := openDatabase(c.Context(), args[1])
+			to, err := openDatabase(c.Context(), args[1], nil)
 			if err != nil {
 				return errors.Join(err, from.Close())
 			}
@@ -133,5 +135,5 @@ func existing(ctx context.Context, address string) (store.Store, error) {
 			return nil, fmt.Errorf("open database: %w", err)
 		}
 	}
-	return openDatabase(ctx, address)
+	return openDatabase(ctx, address, nil)
 }

@@ -30,7 +30,8 @@ type croupier struct {
 	// waiting, if set, is told when a game waits for the beacon.
 	waiting func(client.Game)
 
-	shoe shoe // of the game that is played
+	shoe   shoe     // of the game that is played
+	record []string // lines of the last game that was played to its end
 }
 
 // shoe knows where the next element of a stream lies in a game whose service
@@ -108,7 +109,7 @@ func (c *croupier) game(ctx context.Context, s replay.Setting) (replay.Result, c
 			return replay.Result{}, closed, fmt.Errorf("line %d, %s: %w", len(lines), e, err)
 		}
 	}
-	if !c.diceOnly {
+	if c.record = lines; !c.diceOnly {
 		lines = nil
 	}
 	closed, err = c.api.CloseGame(ctx, c.match, s.Game, 0, lines...)

@@ -76,7 +76,7 @@ func secretsStayInside(t *testing.T, mode string) {
 	dir := t.TempDir()
 	said := &spoken{}
 	cfg := testConfig(filepath.Join(dir, "data"))
-	cfg.master, cfg.sealed = filepath.Join(dir, "master.key"), 4
+	cfg.master, cfg.sealed, cfg.metricsListen = filepath.Join(dir, "master.key"), 4, "127.0.0.1:0"
 	s, err := openService(ctx, cfg, slog.New(slog.NewTextHandler(said, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	must(t, err)
 	defer func() { must(t, s.stop()) }()
@@ -99,10 +99,22 @@ func secretsStayInside(t *testing.T, mode string) {
 	host := openCut(t, c, s, mode, filepath.Join(dir, "players"))
 	host.rolled = func(_ int, _ client.DrawDue, r client.Roll, _ time.Duration) { drawn[r.Opening.Key] = true }
 	playSome(t, c, host, 6, drawn)
-	for _, path := range []string{"/v1/sequences?tenant=default&mode=" + mode, "/checkpoint", "/tile/entries/000.p/12", "/version", "/metrics", "/v1/matches/" + host.match} {
-		resp, err := (&http.Client{Transport: listening{said}}).Get(s.url() + path)
+	for address, status := range map[string]int{
+		s.url() + "/v1/sequences?tenant=default&mode=" + mode: http.StatusOK,
+		s.url() + "/checkpoint":                               http.StatusOK,
+		s.url() + "/tile/entries/000.p/12":                    http.StatusOK,
+		s.url() + "/version":                                  http.StatusOK,
+		s.url() + "/v1/matches/" + host.match:                 http.StatusOK,
+		s.metricsURL():                                        http.StatusOK,
+		s.url() + "/metrics":                                  http.StatusNotFound, // the public does not see them
+		s.metricsURL() + "/../debug/pprof/goroutine?debug=2":  http.StatusNotFound, // nobody has asked for it
+	} {
+		resp, err := (&http.Client{Transport: listening{said}}).Get(address)
 		must(t, err)
 		resp.Body.Close()
+		if resp.StatusCode != status {
+			t.Errorf("%s is answered %s", address, resp.Status)
+		}
 	}
 	before := said.copy()
 	files := map[string][]byte{}
@@ -112,7 +124,7 @@ func secretsStayInside(t *testing.T, mode string) {
 		}
 		return err
 	}))
-	if len(files["fairdice.db"])+len(files["fairdice.db-wal"]) == 0 || len(before) == 0 {
+	if len(files["fairdice.db"])+len(files["fairdice.db-wal"]) == 0 || !bytes.Contains(before, []byte("fairdice_rolls_drawn_total{mode=\""+mode+"\"} 6\n")) {
 		t.Fatal("there is nothing to search")
 	}
 

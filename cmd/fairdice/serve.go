@@ -11,6 +11,7 @@ import (
 )
 
 func newServe(s *settings) *cobra.Command {
+	var profiles bool
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the service; everything that is missing is made",
@@ -20,10 +21,14 @@ func newServe(s *settings) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if cfg.pprof = profiles; profiles && cfg.metricsListen == "" {
+				return errors.New("serve profiles: they are served beside the metrics, and metrics-listen is not set")
+			}
 			return serve(c, cfg)
 		},
 	}
-	s.flags(c, "data", "database", "listen", "master-key", "origin", "tenant", "sealed", "link-rate", "read-rate", "key-rate", "proxy-header", "beacon-relays", "policy", "log-level")
+	s.flags(c, "data", "database", "listen", "master-key", "origin", "tenant", "sealed", "link-rate", "read-rate", "key-rate", "proxy-header", "beacon-relays", "policy", "metrics-listen", "log-level")
+	c.Flags().BoolVar(&profiles, "pprof", false, "serve profiles of the program beside the metrics, at /debug/pprof/: whoever reaches the address can slow the service down")
 	return c
 }
 
@@ -58,6 +63,11 @@ func serve(c *cobra.Command, cfg config) (err error) {
 		return err
 	}
 
+	if s.watch.listen != nil {
+		if _, err := fmt.Fprintf(out, "metrics   %s\n", s.metricsURL()); err != nil {
+			return fmt.Errorf("show address of metrics: %w", err)
+		}
+	}
 	_, err = fmt.Fprintf(out, "serving   %s\nlog key   %s\nnext      %s/openapi.yaml says what it does; \"fairdice demo --out demo\" plays a match\n",
 		s.url(), s.keys.log.public, s.url())
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"fairdice/api"
 	"fairdice/house"
+	"fairdice/internal/metrics"
 	"fairdice/store"
 	"fairdice/translog/server"
 )
@@ -26,6 +27,8 @@ type service struct {
 	done      chan error
 	witnessed bool // checkpoints get cosigned
 	flights   flights
+	metrics   *metrics.Metrics
+	watch     watchpost
 	room      room
 	log       *slog.Logger
 }
@@ -55,10 +58,12 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 	if err != nil {
 		return nil, err
 	}
-	db, err := openDatabase(ctx, c.database())
+	m := metrics.New(version(), statsAge)
+	db, err := openDatabase(ctx, c.database(), m.Committed)
 	if err != nil {
 		return nil, err
 	}
+	db = m.Store(db)
 	h, err := house.New(ctx, house.Config{
 		Store: db, Origin: k.log.signer.Name(),
 		Log: k.log.signer, LogVerifier: k.log.verifier, LogKey: k.log.public,
@@ -66,7 +71,7 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 		Master: k.master, HeadFile: c.headFile(), Logger: log,
 		Shared: isShared(c.database()),
 		Pool:   house.PoolMarks{Low: c.sealed / 4, Full: c.sealed},
-		Beacon: rounds, Witnesses: witnesses, Policy: trusted, Now: c.now,
+		Beacon: rounds, Witnesses: witnesses, Policy: trusted, Observer: m, Now: c.now,
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -74,7 +79,8 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 	if err := c.begun(headless, log); err != nil {
 		return nil, errors.Join(err, h.Close(), db.Close())
 	}
-	return &service{config: c, store: db, house: h, keys: k, log: log, done: make(chan error, 1), witnessed: len(witnesses) > 0}, nil
+	m.Watch(h)
+	return &service{config: c, store: db, metrics: m, house: h, keys: k, log: log, done: make(chan error, 1), witnessed: len(witnesses) > 0}, nil
 }
 
 // prepare makes the first tenant with its key, shown this once, and has
@@ -123,7 +129,7 @@ func (s *service) bind() (err error) {
 	if s.listen, err = net.Listen("tcp", s.config.listen); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	return nil
+	return s.bindMetrics()
 }
 
 // serve starts to answer on the address that was taken; it returns at once.
@@ -137,7 +143,7 @@ func (s *service) serve() error {
 	streams, endStreams := context.WithCancel(context.Background())
 	handler, err := api.New(api.Config{
 		House: s.house, Log: log, Ready: s.ready, Outage: outage, Version: version(),
-		LinkRate: s.config.linkRate, ReadRate: s.config.readRate, KeyRate: s.config.keyRate, Streams: streams, ProxyHeader: s.config.proxy, Logger: s.log, Now: s.config.now,
+		LinkRate: s.config.linkRate, ReadRate: s.config.readRate, KeyRate: s.config.keyRate, Streams: streams, ProxyHeader: s.config.proxy, Logger: s.log, Observer: s.metrics, Now: s.config.now,
 	})
 	if err != nil {
 		endStreams()
@@ -153,6 +159,7 @@ func (s *service) serve() error {
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	s.http.RegisterOnShutdown(endStreams)
+	s.serveMetrics()
 	go func() { s.done <- s.http.Serve(s.listen) }()
 	return nil
 }
@@ -182,5 +189,5 @@ func (s *service) stop() error {
 	case s.listen != nil:
 		err = s.listen.Close()
 	}
-	return errors.Join(err, s.house.Close(), s.store.Close())
+	return errors.Join(err, s.watch.close(), s.house.Close(), s.store.Close())
 }

@@ -56,6 +56,7 @@ var list = []setting{
 	{"proxy-header", "", "header to which your own proxy appends the address it was called from, X-Forwarded-For for instance"},
 	{"beacon-relays", joined(relay.Public), "relays of the drand quicknet beacon, with commas between; none: no matches with a beacon"},
 	{"policy", "", "C2SP tlog-policy file; every witness in it that has an address is asked to cosign the log"},
+	{"metrics-listen", "", "address to serve metrics for Prometheus on, 127.0.0.1:9090 for instance; empty: nowhere. Whoever reaches it needs no key"},
 	{"log-level", "info", "debug, info, warn or error"},
 }
 
@@ -117,7 +118,7 @@ func (s *settings) read(c *cobra.Command) (config, error) {
 	cfg := config{
 		data: s.v.GetString("data"), db: s.v.GetString("database"), listen: s.v.GetString("listen"), master: s.v.GetString("master-key"),
 		origin: s.v.GetString("origin"), tenant: s.v.GetString("tenant"), proxy: s.v.GetString("proxy-header"),
-		relays: s.v.GetString("beacon-relays"), policy: s.v.GetString("policy"),
+		relays: s.v.GetString("beacon-relays"), policy: s.v.GetString("policy"), metricsListen: s.v.GetString("metrics-listen"),
 	}
 	for key, into := range map[string]*int{"sealed": &cfg.sealed, "link-rate": &cfg.linkRate, "read-rate": &cfg.readRate, "key-rate": &cfg.keyRate} {
 		if *into, err = whole(s.v.Get(key)); err != nil {
@@ -237,6 +238,8 @@ type config struct {
 	sealed, linkRate  int
 	readRate, keyRate int
 	level             slog.Level
+	metricsListen     string
+	pprof             bool // beside the metrics
 
 	// Without a policy file: witnesses in this process, and whom they satisfy.
 	witnesses []house.Witness

@@ -34,6 +34,8 @@ var ErrLocked = errors.New("database in use")
 // Options tune a database; the zero value is fine.
 type Options struct {
 	Readers int // Views at the same time; 0: DefaultReaders
+	// Committed, if set, is told after each commit how many updates shared it. It must not wait.
+	Committed func(updates int)
 
 	// For tests: of a full disk, and of a small WAL.
 	maxPages, checkpointPages int
@@ -100,7 +102,7 @@ func open(path string, o Options) (*database, error) {
 		}
 		db.readers <- r
 	}
-	db.writer = newWriter(c, o.checkpointPages)
+	db.writer = newWriter(c, o)
 	return db, nil
 }
 

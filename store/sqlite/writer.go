@@ -49,6 +49,7 @@ type writer struct {
 	// checkpointed is how many pages the WAL had at the last checkpoint, and
 	// checkpointPages how many more bring about the next.
 	checkpointed, checkpointPages int64
+	committed                     func(updates int)
 }
 
 // request is one update. Its function runs in the goroutine of its caller, when
@@ -61,12 +62,16 @@ type request struct {
 	done    chan error
 }
 
-func newWriter(c *conn, checkpointPages int) *writer {
-	if checkpointPages <= 0 {
-		checkpointPages = defaultCheckpointPages
+func newWriter(c *conn, o Options) *writer {
+	if o.checkpointPages <= 0 {
+		o.checkpointPages = defaultCheckpointPages
+	}
+	if o.Committed == nil {
+		o.Committed = func(int) {}
 	}
 	w := &writer{
-		conn: c, queue: make(chan *request, MaxGroup), stopped: make(chan struct{}), checkpointPages: int64(checkpointPages),
+		conn: c, queue: make(chan *request, MaxGroup), stopped: make(chan struct{}), checkpointPages: int64(o.checkpointPages),
+		committed: o.Committed,
 	}
 	go w.run()
 	return w
@@ -156,6 +161,7 @@ func (w *writer) runGroup(first *request) error {
 		return fmt.Errorf("run update: %w", err)
 	}
 	if _, err = w.conn.exec("COMMIT"); err == nil {
+		w.committed(len(w.group))
 		return nil
 	}
 	w.rollback()
