@@ -247,8 +247,15 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return r.ResponseRecorder.Write(p)
 }
 
-// FlushError hides the recorder's Flush.
+// FlushError and Flush, which middleware calls, hide those of the recorder.
 func (r *recorder) FlushError() error { return http.NewResponseController(r.live).Flush() }
+
+// Flush flushes what is let through.
+func (r *recorder) Flush() {
+	if err := r.FlushError(); err != nil && r.streams {
+		panic(http.ErrAbortHandler) // the follower has left
+	}
+}
 
 func init() {
 	openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.PlainBodyDecoder)

@@ -251,7 +251,9 @@ func TestWatchIsPrivate(t *testing.T) {
 		}
 	}
 	// Three statements: open, assign and deal; each in the checkpoint before it.
-	events, _ := b.follow(ctx, "/v1/feed", size+"."+size, 4, "Authorization", "")
+	soon, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	events, _ := b.follow(soon, "/v1/feed", size+"."+size, 4, "Authorization", "")
 	statements := 0
 	for _, e := range events {
 		switch e.kind {
