@@ -51,8 +51,7 @@ func TestCountedAreBounded(t *testing.T) {
 	q := newQuota("q", "requests", 1)
 	r := httptest.NewRequest("GET", "/", nil)
 	for i := range 3 * maxCounted {
-		w := httptest.ResponseRecorder{HeaderMap: nil}
-		_ = q.limiter.OnLimit(&w, r, fmt.Sprint(i))
+		_ = q.limiter.OnLimit(httptest.NewRecorder(), r, fmt.Sprint(i))
 	}
 	if n := len(q.counter.now) + len(q.counter.before); n > 2*maxCounted {
 		t.Errorf("%d callers are remembered", n)
