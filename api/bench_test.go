@@ -446,5 +446,8 @@ func (b *bench) playOn(match string, game int, s replay.Setting, seats [2]*playe
 	return steps, answers, st
 }
 
-// anyRate lifts the limits on addresses.
-func anyRate(c *api.Config) { c.LinkRate, c.WorkRate = 1_000_000, 1_000_000 }
+// anyRate lifts the limits on addresses, and lets no stream of events last.
+func anyRate(c *api.Config) {
+	c.LinkRate, c.WorkRate, c.ReadRate = 1_000_000, 1_000_000, 1_000_000
+	c.StreamLife = 10 * time.Millisecond
+}
