@@ -3,7 +3,7 @@ LISTEN ?= 127.0.0.1:8080
 DATA ?= ./fairdice-data
 OAPI := $(GO) tool -modfile=../tools/go.mod oapi-codegen -config oapi-codegen.yaml ../openapi.yaml
 
-.PHONY: run build test check generate bench fuzz crash calibrate demo
+.PHONY: run build test race check generate bench fuzz crash calibrate
 
 ## run: start the service on $(LISTEN) with its data in $(DATA)
 run: build
@@ -16,6 +16,11 @@ build:
 ## test: all tests
 test:
 	$(GO) test ./...
+
+## race: what happens at the same time, under the race detector, in smaller sizes
+race:
+	$(GO) test -race -short -count 1 -timeout 15m ./store/... ./house/... ./translog/... ./api \
+		-run 'Store|Group|Writer|Deadlock|Session|OneMatch|Instance|Linearizable|LostUpdate|Thousand|Concurrent|Server|Witness'
 
 ## check: formatting, vet, generated files, staticcheck
 check: generate
@@ -53,15 +58,12 @@ fuzz:
 		done || exit 1; done
 	$(GO) test ./rules -run Differential -differential 15000
 
-## crash: kill the service a hundred times on each kind of database at random moments and look at what is left
+## crash: kill the service KILLS times on each kind of database, and as often while it begins; have every change of its files fail once
+KILLS ?= 200
 crash:
-	FAIRDICE_KILLS=100 $(GO) test ./cmd/fairdice -run TestKilled -count 1 -v -timeout 60m
+	FAIRDICE_KILLS=$(KILLS) $(GO) test ./cmd/fairdice -run 'TestKilled|Faults$$' -count 1 -v -timeout 180m
 
 ## calibrate: 2,000 archives of honest dice alarm as often as the statistics claim, and 2,000 games audit clean
 calibrate:
 	FAIRDICE_CALIBRATE=2000 $(GO) test ./audit/stats -run 'TestCalibration|TestPower' -count 1 -v -timeout 60m
 	FAIRDICE_AUDIT_GAMES=2000 $(GO) test ./audit/archive -count 1 -v -timeout 60m
-
-## demo: a whole match through the real API, into ./demo
-demo: build
-	./bin/fairdice demo --out demo

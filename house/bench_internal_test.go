@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"fairdice/commitment"
 	"fairdice/store"
@@ -25,7 +24,7 @@ func BenchmarkAppend(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	h := &House{store: s, clock: time.Now}
+	h := &House{store: s, clock: newClock(Config{})}
 	statements := make([]commitment.Retire, 64)
 	for i := range statements {
 		secret, err := commitment.NewSecret(rand.Reader)

@@ -68,8 +68,11 @@ func (h *House) sweep(ctx context.Context) {
 func (h *House) Sweep(ctx context.Context) (Swept, error) {
 	var games []store.Game
 	var sequences []store.Sequence
-	now := h.now()
-	err := h.store.View(ctx, func(r store.Reader) (err error) {
+	now, err := h.present()
+	if err != nil {
+		return Swept{}, err
+	}
+	err = h.store.View(ctx, func(r store.Reader) (err error) {
 		if games, err = r.Unended(now.Add(assignedMargin-AssignedLimit), sweepBatch); err != nil {
 			return fmt.Errorf("find overdue games: %w", err)
 		}

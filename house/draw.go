@@ -2,6 +2,7 @@ package house
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -81,6 +82,11 @@ func (h *House) drawOnce(ctx context.Context, p Principal, match string, number,
 	if t.open.Mode == commitment.Live && (g.row.Throw[0] == nil || g.row.Throw[1] == nil) {
 		return DrawAnswer{}, refuse(AwaitingLink, "throw %d needs a link of both players", g.throws()+1)
 	}
+	// A database that has gone back may lack rolls that were answered: what is
+	// drawn on it would be a second receipt for one of them.
+	if h.signer.refused() != nil {
+		return DrawAnswer{}, errRefused()
+	}
 	roll, dice, err := t.newDraw(ctx, g, s, st, index)
 	if err != nil {
 		return DrawAnswer{}, err
@@ -96,6 +102,10 @@ func (t *table) newDraw(ctx context.Context, g *game, s *segment, st commitment.
 	if err := t.rebuild(s); err != nil {
 		return store.Roll{}, commitment.Dice{}, err
 	}
+	now, err := t.house.present()
+	if err != nil {
+		return store.Roll{}, commitment.Dice{}, err
+	}
 	row, key := g.row, s.sequence.Key(st, index)
 	dice := s.sequence.Dice(st, index)
 	var links *[2]commitment.Hash
@@ -107,7 +117,7 @@ func (t *table) newDraw(ctx context.Context, g *game, s *segment, st commitment.
 	receipt := commitment.Receipt{
 		Match: t.id, Game: row.Number, Segment: s.row.Segment, Sequence: s.row.Sequence,
 		Stream: st, Index: index, Dice: dice, Links: links, Key: key,
-		Previous: linkOf(row.Receipt), RecordLines: row.Lines, RecordHead: row.Head, Time: t.house.now(),
+		Previous: linkOf(row.Receipt), RecordLines: row.Lines, RecordHead: row.Head, Time: now,
 	}
 	signed, err := t.signReceipt(receipt)
 	if err != nil {
@@ -191,6 +201,12 @@ func (t *table) repeatDraw(ctx context.Context, g *game, segment int, st commitm
 		lines, err = r.Events(t.id, g.row.Number, 1)
 		return err
 	})
+	if errors.Is(err, store.ErrNotFound) { // it was answered, and the database has lost it
+		if err := t.load(ctx); err != nil {
+			return DrawAnswer{}, err
+		}
+		return DrawAnswer{}, &Error{Code: Unavailable, Message: "the storage has changed meanwhile; repeat the request", RetryAfter: time.Second, changed: true}
+	}
 	if err != nil {
 		return DrawAnswer{}, err
 	}

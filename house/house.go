@@ -55,12 +55,15 @@ type Config struct {
 	// Shared: other instances of the service work on the same store. What this one
 	// remembers of a match is then compared with the store before a request is refused.
 	Shared bool
-	Lease  time.Duration      // of the instance that signs; 0: DefaultLease
-	Rand   io.Reader          // nil: crypto/rand
-	Now    func() time.Time   // nil: time.Now
-	Rolls  commitment.Lengths // of new sequences; zero: the defaults of PROTOCOL.md §2
-	Pool   PoolMarks          // zero: DefaultPool
-	Beacon Beacon             // nil: matches with a beacon are refused
+	Lease  time.Duration    // of the instance that signs; 0: DefaultLease
+	Rand   io.Reader        // nil: crypto/rand
+	Now    func() time.Time // nil: time.Now
+	// Elapsed is the time since some moment by a clock that nobody sets; Now is
+	// compared with it. Nil: the monotonic clock if Now is nil too, else Now is believed.
+	Elapsed func() time.Duration
+	Rolls   commitment.Lengths // of new sequences; zero: the defaults of PROTOCOL.md §2
+	Pool    PoolMarks          // zero: DefaultPool
+	Beacon  Beacon             // nil: matches with a beacon are refused
 	// Witnesses are asked to cosign every checkpoint; Policy says when enough have.
 	Witnesses []Witness
 	Policy    *translog.Policy
@@ -87,7 +90,7 @@ type House struct {
 	receiptKey string
 	master     MasterKey
 	random     io.Reader
-	clock      func() time.Time
+	clock      *clock
 	rolls      commitment.Lengths
 	pool       PoolMarks
 	shared     bool
@@ -117,9 +120,6 @@ type House struct {
 func New(ctx context.Context, c Config) (*House, error) {
 	if c.Rand == nil {
 		c.Rand = rand.Reader
-	}
-	if c.Now == nil {
-		c.Now = time.Now
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -153,7 +153,7 @@ func New(ctx context.Context, c Config) (*House, error) {
 	h := &House{
 		store: c.Store, origin: c.Origin, logKey: c.LogKey,
 		receipts: receipts, receiptKey: c.ReceiptKey, master: c.Master,
-		random: &lockedReader{r: c.Rand}, clock: c.Now, rolls: c.Rolls, pool: c.Pool, shared: c.Shared, beacon: c.Beacon, log: c.Logger, observer: c.Observer, tables: tables,
+		random: &lockedReader{r: c.Rand}, clock: newClock(c), rolls: c.Rolls, pool: c.Pool, shared: c.Shared, beacon: c.Beacon, log: c.Logger, observer: c.Observer, tables: tables,
 	}
 	if len(c.Witnesses) > 0 && c.Policy == nil {
 		return nil, errors.New("configure witnesses: there is no policy that says which of them are needed")
@@ -218,8 +218,15 @@ func (h *House) VerifierKey() string { return h.logKey }
 // ReceiptKey is the verifier key of receipts, as new matches name it.
 func (h *House) ReceiptKey() string { return h.receiptKey }
 
-// now is the present in the resolution of statements (PROTOCOL.md §1).
-func (h *House) now() time.Time { return h.clock().UTC().Truncate(time.Second) }
+// now is what the clock says, in the resolution of statements (PROTOCOL.md §1).
+func (h *House) now() time.Time { return h.clock.read().UTC().Truncate(time.Second) }
+
+// present is now for what cannot be taken back: it is refused while the clock
+// says what cannot be.
+func (h *House) present() (time.Time, error) {
+	now, err := h.clock.now()
+	return now.UTC().Truncate(time.Second), err
+}
 
 func (h *House) newID() (string, error) {
 	id, err := uuid.NewV7FromReader(h.random)
@@ -271,6 +278,9 @@ func (h *House) table(ctx context.Context, match string) (*table, error) {
 	if !t.loaded || v != nil && v.reload {
 		if err := t.load(ctx); err != nil {
 			t.mu.Unlock()
+			if CodeOf(err) != "" {
+				return nil, err
+			}
 			h.tables.Remove(match)
 			if errors.Is(err, store.ErrNotFound) {
 				return nil, refuse(NotFound, "no match %s", match)

@@ -89,10 +89,8 @@ func (t *table) takeLink(ctx context.Context, g *game, s *segment, i int, link c
 	next.row.Links[i] = link[:]
 	err = t.update(ctx, func(tx store.Tx) error {
 		next := &next
-		if err := tx.Spend(link); errors.Is(err, store.ErrExists) {
-			return refuse(WrongLink, "the link was seen before in this log; a chain must not be used again")
-		} else if err != nil {
-			return fmt.Errorf("spend link: %w", err)
+		if err := t.spend(tx, link); err != nil {
+			return err
 		}
 		if t.complete(next.row) {
 			w, err := t.house.lockLog(tx)
@@ -121,6 +119,25 @@ func (t *table) takeLink(ctx context.Context, g *game, s *segment, i int, link c
 	return nil
 }
 
+// spend spends a link that goes on from the tip of its chain. If it is spent
+// already, another instance may have taken it for this very place since the match
+// was read; only if the match is still as it was read, it was somebody else's.
+func (t *table) spend(tx store.Tx, link commitment.Hash) error {
+	err := tx.Spend(link)
+	if err == nil {
+		return nil
+	} else if !errors.Is(err, store.ErrExists) {
+		return fmt.Errorf("spend link: %w", err)
+	}
+	switch row, err := tx.Match(t.id); {
+	case err != nil:
+		return fmt.Errorf("read match: %w", err)
+	case row.Version != t.row.Version:
+		return store.ErrConflict
+	}
+	return refuse(WrongLink, "the link was seen before in this log; a chain must not be used again")
+}
+
 // public reports whether links may be taken for a segment: a signed checkpoint
 // contains its assign, and in a beacon match with witnesses a cosigned one
 // does, unless the round is public anyway.
@@ -128,7 +145,10 @@ func (h *House) public(ctx context.Context, row store.Segment) (bool, error) {
 	if signed, err := h.signer.covers(ctx, row.Assign); err != nil || !signed {
 		return false, err
 	}
-	if row.Round == 0 || h.cosigner == nil || !h.now().Before(beacon.Time(row.Round)) {
+	if row.Round == 0 || h.cosigner == nil {
+		return true, nil
+	}
+	if now, err := h.present(); err == nil && !now.Before(beacon.Time(row.Round)) {
 		return true, nil
 	}
 	return h.cosigner.covers(ctx, row.Assign)

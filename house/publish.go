@@ -26,7 +26,10 @@ func (h *House) lockLog(tx store.Tx) (*writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock log: %w", err)
 	}
-	at := h.now()
+	at, err := h.present()
+	if err != nil {
+		return nil, err
+	}
 	if at.Before(head.Time) { // the clock was set back
 		at = head.Time
 	}
@@ -88,6 +91,11 @@ func (h *House) published(ctx context.Context, since int64, indexes ...int64) (P
 		p, err = proveAt(r, size, since, indexes)
 		return err
 	})
+	if CodeOf(err) == Malformed && size > since {
+		// await has seen a checkpoint of that size: the database has gone back.
+		h.signer.poke()
+		err = errRefused()
+	}
 	return p, err
 }
 

@@ -101,6 +101,9 @@ func (t *table) sameLines(ctx context.Context, g *game, first int, posted []stri
 	if err != nil {
 		return err
 	}
+	if len(stored) < len(posted) {
+		return fmt.Errorf("damaged record: line %d is missing", first+len(stored))
+	}
 	for i, line := range posted {
 		if stored[i] != line {
 			return &Error{Code: OtherContent, Message: fmt.Sprintf("line %d is %q", first+i, stored[i]), Line: first + i}

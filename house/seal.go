@@ -105,12 +105,18 @@ func (h *House) commit(tx store.Tx, made []sealed) error {
 	if err != nil {
 		return err
 	}
+	next := make(map[[2]string]uint64) // by tenant and mode: asked of the store once, for in it this is a count
 	for _, s := range made {
-		pool, err := tx.Pool(s.row.Tenant, s.row.Mode)
-		if err != nil {
-			return fmt.Errorf("read pool: %w", err)
+		kind := [2]string{s.row.Tenant, s.row.Mode}
+		if _, known := next[kind]; !known {
+			pool, err := tx.Pool(s.row.Tenant, s.row.Mode)
+			if err != nil {
+				return fmt.Errorf("read pool: %w", err)
+			}
+			next[kind] = pool.Next
 		}
-		s.row.Number, s.commit.Number = pool.Next, pool.Next
+		s.row.Number, s.commit.Number = next[kind], next[kind]
+		next[kind]++
 		s.row.Committed, s.commit.Time = w.at, w.at
 		if s.row.Index, err = w.append(s.commit); err != nil {
 			return err
@@ -255,6 +261,11 @@ func (h *House) Seal(ctx context.Context, p Principal, mode string, number uint6
 			return SealAnswer{}, err
 		}
 		err = h.update(ctx, func(tx store.Tx) error {
+			// Before the pool is read: a lock that comes later than what
+			// was read may be too late for it, and then all of this runs again.
+			if _, err := h.lockLog(tx); err != nil {
+				return err
+			}
 			pool, err := tx.Pool(p.Tenant, mode)
 			if err != nil {
 				return fmt.Errorf("read pool: %w", err)

@@ -61,7 +61,8 @@ type signer struct {
 	// Of the goroutine that signs:
 	last      translog.Checkpoint // the largest head known to be signed; Size 0 before
 	lastNote  string
-	confirmed bool // the witnesses know of nothing beyond last
+	confirmed bool        // the witnesses know of nothing beyond last
+	doubt     atomic.Bool // a witness has said otherwise since; of the cosigner too
 	lease     store.Lease
 	leading   atomic.Bool  // read by others too
 	epoch     atomic.Int64 // of lease, likewise
@@ -226,6 +227,9 @@ func (s *signer) sign(ctx context.Context) error {
 // askFirst asks the witnesses, unless they have confirmed the head that this
 // signer goes on from.
 func (s *signer) askFirst(ctx context.Context) error {
+	if s.doubt.Swap(false) {
+		s.confirmed = false
+	}
 	for s.confirm != nil && s.leading.Load() && !s.confirmed {
 		last := store.Checkpoint{Size: s.last.Size, Note: s.lastNote}
 		if last.Note == "" {
@@ -279,6 +283,12 @@ func (s *signer) refuse(err error) {
 		s.grown = make(chan struct{})
 	}
 	s.refusal = err
+}
+
+// errRefused tells a request that the signer has refused. The reason, which names
+// hosts and sizes, is the operator's.
+func errRefused() error {
+	return &Error{Code: Unavailable, Message: "nothing is signed at present: the log may have lost statements that were published; the operator has to look", RetryAfter: time.Minute}
 }
 
 // refused is why nothing is signed.
@@ -335,7 +345,8 @@ func (s *signer) await(ctx context.Context, size int64) error {
 		case signed >= size:
 			return nil
 		case refusal != nil:
-			return &Error{Code: Unavailable, Message: "nothing is signed at present: the log may have lost statements that were published; the operator has to look", RetryAfter: time.Minute}
+			s.poke() // perhaps it is over
+			return errRefused()
 		}
 		s.poke()
 		select {

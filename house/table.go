@@ -78,7 +78,8 @@ func (t *table) update(ctx context.Context, fn func(store.Tx) error) error {
 	switch {
 	case CodeOf(err) != "":
 		return err
-	case errors.Is(err, store.ErrConflict):
+	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrExists):
+		// What is there already was added by another instance, after the match was read.
 		return &Error{Code: Unavailable, Message: "another request changed the match meanwhile; repeat this one", RetryAfter: time.Second, changed: true}
 	case errors.Is(err, store.ErrUncertain):
 		t.house.log.Error("commit uncertain", "match", t.id, "error", err)
@@ -90,10 +91,35 @@ func (t *table) update(ctx context.Context, fn func(store.Tx) error) error {
 	return err
 }
 
+// load reads the match. A store that holds less of it than was acknowledged
+// has gone back: a replica was promoted too early, or a backup put under the
+// running service. Then the memory is kept and nothing is done on what
+// is left, for a roll that was answered would get a second receipt.
 func (t *table) load(ctx context.Context) error {
+	row, g := t.row, t.game
 	err := t.house.store.View(ctx, t.read)
+	if row.ID != "" && (errors.Is(err, store.ErrNotFound) || err == nil && t.behind(row, g)) {
+		t.row, t.game, t.loaded = row, g, false
+		t.house.log.Error("the database has gone back: it holds less of a match than was answered", "match", t.id)
+		t.house.signer.poke()
+		return errRefused()
+	}
 	t.loaded = err == nil
 	return err
+}
+
+// behind reports whether the table is an earlier one than that with this match
+// and this last game.
+func (t *table) behind(row store.Match, g *game) bool {
+	switch {
+	case t.row.Version < row.Version || t.row.Games < row.Games:
+		return true
+	case g == nil:
+		return false
+	case t.game == nil || t.game.row.Number < g.row.Number:
+		return true
+	}
+	return t.game.row.Number == g.row.Number && t.game.row.Version < g.row.Version
 }
 
 func (t *table) read(r store.Reader) error {

@@ -3,7 +3,6 @@ package house
 import (
 	"context"
 	"crypto/subtle"
-	"errors"
 	"fmt"
 
 	"fairdice/commitment"
@@ -103,10 +102,8 @@ func (t *table) takeThrow(ctx context.Context, g *game, i, segment, throw int, l
 	match.Links[i]++
 	match.Tip[i] = link
 	err := t.update(ctx, func(tx store.Tx) error {
-		if err := tx.Spend(link); errors.Is(err, store.ErrExists) {
-			return refuse(WrongLink, "the link was seen before in this log; a chain must not be used again")
-		} else if err != nil {
-			return fmt.Errorf("spend link: %w", err)
+		if err := t.spend(tx, link); err != nil {
+			return err
 		}
 		if err := tx.ReplaceGame(row); err != nil {
 			return fmt.Errorf("replace game: %w", err)

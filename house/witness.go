@@ -115,6 +115,7 @@ func (w *cosigner) cosign(ctx context.Context) error {
 	}
 	signed, errs, err := w.collect(ctx, cp)
 	if errors.Is(err, errFork) {
+		w.signer.doubt.Store(true) // nothing is signed before the witnesses were asked again
 		w.signer.refuse(err)
 	}
 	if err != nil {

@@ -1,280 +1,297 @@
 package main
 
 import (
-	"context"
+	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"os"
-	"path/filepath"
+	"os/exec"
 	"strconv"
-	"sync"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	cryptorand "crypto/rand"
-
-	"golang.org/x/mod/sumdb/note"
-	"golang.org/x/mod/sumdb/tlog"
-
-	"fairdice/client"
-	"fairdice/client/player"
-	"fairdice/commitment"
 	"fairdice/house"
-	"fairdice/internal/selfplay"
 	"fairdice/store/postgres/pgtest"
-	"fairdice/translog"
 )
 
-// Kills in one run; `make crash` asks for more.
-const defaultKills = 20
+// Kills in one run on each kind of database; `make crash` asks for more, and
+// then has the archive audited after each.
+const defaultKills = 10
 
-// The service is killed at random moments while matches are played, half of
-// them cut by their players, and started again. Whatever it had acknowledged
-// must be there with the same bytes, dice before all; every checkpoint it had
-// shown must be the beginning of the next; and in the end the log must hash,
-// from its statements alone, to the root that is signed.
-func TestKilled(t *testing.T) {
-	kills := defaultKills
-	if n, err := strconv.Atoi(os.Getenv("FAIRDICE_KILLS")); err == nil {
-		kills = n
+// defaultThorough is KILLS in the Makefile.
+const defaultThorough = 200
+
+func kills() (n int, thorough bool) {
+	if n, err := strconv.Atoi(os.Getenv("FAIRDICE_KILLS")); err == nil && n > 0 {
+		return n, true
 	}
-	t.Run("SQLite", func(t *testing.T) { testKilled(t, kills, 0) })
+	return defaultKills, false
+}
+
+// The service is killed again and again while platforms play, and started
+// again; they ask once more for what was under way and go on. After each kill:
+//
+//   - every request that was acknowledged has the same answer, byte for byte,
+//     when it is repeated: no roll, line or statement is lost, none is given
+//     twice with other content;
+//   - sequences, games, rolls, lines of records and statements are numbered
+//     without a gap;
+//   - every checkpoint that was served or stored is a state of the log;
+//   - the archive, exported beside the service, is verified.
+func TestKilled(t *testing.T) {
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		testKilled(t, nil)
+	})
 	t.Run("PostgreSQL", func(t *testing.T) {
-		if kills == defaultKills {
-			kills = 2
-		}
-		// Nothing is signed before the end of the lease of the one that was killed.
-		testKilled(t, kills, house.DefaultLease, "--database", pgtest.Start(t).Database(t))
+		t.Parallel()
+		testKilled(t, pgtest.Start(t))
 	})
 }
 
-func testKilled(t *testing.T, kills int, pause time.Duration, more ...string) {
-	dir, listen := t.TempDir(), freeAddress(t)
-	p := startProcess(t, dir, listen, more...)
-	key := p.apiKey
-	verifier, err := commitment.ParseVerifier(p.logKey)
-	if err != nil {
-		t.Fatal(err)
+// blow is one way of pulling the plug. It leaves no process.
+type blow struct {
+	name   string
+	strike func(*killing)
+}
+
+// killing is a run of TestKilled.
+type killing struct {
+	*testing.T
+	server    *pgtest.Server // nil: SQLite
+	data      string
+	more      []string // arguments
+	listen    string
+	process   *process
+	platforms *platforms
+	said      bytes.Buffer // by those that are gone
+}
+
+// Most kills come under load; the others at the moments that have a story of
+// their own.
+func (k *killing) blows() []blow {
+	load := blow{"under load", (*killing).underLoad}
+	list := []blow{load, {"at the start", (*killing).atStart}, load, {"while it stops", (*killing).whileStopping}, load}
+	if k.server != nil {
+		database := blow{"the database alone", (*killing).databaseAlone}
+		list = append(list, database, load, blow{"both", (*killing).both}, database)
 	}
-	var seen translog.Checkpoint
-	var old []row // a sample of what was acknowledged long ago
-	acknowledged, rolls := 0, 0
-	for kill := range kills {
-		load := startLoad(t, p.url, p.logKey, key, uint64(kill))
-		time.Sleep(pause + time.Duration(20+rand.IntN(500))*time.Millisecond)
-		load.killing()
-		if err := p.end(syscall.SIGKILL); err == nil {
-			t.Fatal("the service survived a SIGKILL")
+	return list
+}
+
+func testKilled(t *testing.T, server *pgtest.Server) {
+	n, thorough := kills()
+	k := &killing{T: t, server: server, data: t.TempDir(), listen: freeAddress(t)}
+	var database string
+	if server != nil {
+		database = server.Database(t)
+		k.more = []string{"--database", database}
+	}
+	k.process = startProcess(t, k.data, k.listen, k.more...)
+	key := k.process.apiKey
+	after := newAftermath(t, k.data, database, k.process.logKey)
+	k.platforms = startPlatforms(t, k.process, key)
+	struck := map[string]int{}
+	var size, games int64
+	for i, blows := 0, k.blows(); i < n; i++ {
+		b := blows[i%len(blows)]
+		struck[b.name]++
+		b.strike(k)
+		if k.process == nil {
+			k.process = startProcess(t, k.data, k.listen, k.more...)
 		}
-		rows := load.wait()
-		p = startProcess(t, dir, listen, more...)
-		if p.apiKey != "" {
+		if k.process.apiKey != "" && i > 0 {
 			t.Error("a start after a crash made a new tenant")
 		}
-		for _, r := range rows {
-			p.repeat(t, key, r)
+		rows, err := k.platforms.ledger.take()
+		if err != nil {
+			t.Error(err)
 		}
-		for _, r := range old {
-			p.repeat(t, key, r)
+		all := k.platforms.ledger.everything() // in no order
+		rows = append(rows, all[:min(len(all), 50)]...)
+		if i == n-1 {
+			rows = all
 		}
-		if len(rows) > 0 {
-			old = append(old, rows[rand.IntN(len(rows))])
-		}
-		acknowledged += len(rows)
-		rolls += load.rolls
-		seen = extends(t, p.url, verifier, seen)
-		if t.Failed() {
-			t.Fatalf("after kill %d", kill+1)
-		}
-	}
-	if rolls < kills {
-		t.Errorf("only %d rolls between %d kills: the load is too light to test anything", rolls, kills)
-	}
-	rehash(t, p.url, verifier)
-	t.Logf("%d kills, %d acknowledged requests, %d of them rolls, log of %d statements", kills, acknowledged, rolls, seen.Size)
-	if err := p.end(syscall.SIGTERM); err != nil {
-		t.Errorf("after SIGTERM: %v", err)
-	}
-}
-
-// matches are being played by several platforms at once.
-type matches struct {
-	ledger *ledger
-	wg     sync.WaitGroup
-	stop   context.CancelFunc
-	mu     sync.Mutex
-	dying  bool
-	rolls  int
-}
-
-func startLoad(t *testing.T, url, logKey, key string, seed uint64) *matches {
-	l := &matches{ledger: &ledger{base: &http.Transport{MaxIdleConnsPerHost: 8}}}
-	c, err := client.New(url, client.WithKey(key), client.WithAttempts(1), client.WithHTTP(&http.Client{Transport: l.ledger}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ctx context.Context
-	ctx, l.stop = context.WithCancel(t.Context())
-	dir := t.TempDir()
-	for n := range 6 {
-		l.wg.Go(func() {
-			for match := 0; ctx.Err() == nil; match++ {
-				err := l.play(ctx, t, c, logKey, filepath.Join(dir, fmt.Sprintf("%d-%d", n, match)), n%2 == 0, seed<<8+uint64(n))
-				l.mu.Lock()
-				dying := l.dying
-				l.mu.Unlock()
-				if dying {
-					return
-				}
-				if err != nil && client.Code(err) != "pool-empty" {
-					t.Errorf("while the service lived: %v", err)
-					return
-				}
-			}
+		spread(t, len(rows), func(i int) error {
+			return k.platforms.ledger.again(t.Context(), k.process.url, key, rows[i])
 		})
+		if err := after.inspect(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if thorough || i%3 == 0 || i == n-1 {
+			r := after.audit(t, k.platforms.checkpoints())
+			size = r.Size
+			closed, aborted, _ := r.Games()
+			games = closed + aborted
+		}
+		if t.Failed() {
+			t.Fatalf("after kill %d, %s; the service said:\n%s", i+1, b.name, append(k.said.Bytes(), k.process.errors.Bytes()...))
+		}
+		k.said.Reset()
 	}
-	return l
-}
-
-func (l *matches) play(ctx context.Context, t *testing.T, c *client.Client, logKey, file string, cut bool, seed uint64) error {
-	id, terms := benchID(t), benchTerms
-	host := &croupier{api: c, match: id, moves: selfplay.New(selfplay.Random, seed), rolled: func(int, client.DrawDue, client.Roll, time.Duration) {
-		l.mu.Lock()
-		l.rolls++
-		l.mu.Unlock()
-	}}
-	if cut {
-		for i, seat := range []*client.Player{&terms.A, &terms.B} {
-			p, err := player.New(fmt.Sprintf("%s-%d", file, i), logKey, 32, cryptorand.Reader)
-			if err == nil {
-				err = p.Join(player.Terms{Match: id})
-			}
-			if err != nil {
-				return err
-			}
-			seat.Anchor = &client.Anchor{Hash: p.Anchor().String()}
-			host.seats = append(host.seats, p)
+	kinds := k.platforms.ledger.kinds()
+	for _, kind := range []string{"matches", "games", "rolls", "further rolls", "events", "links", "throws", "close", "abort", "abandon", "modes sequences", "sequences retire"} {
+		if kinds[kind] == 0 && n >= defaultThorough/4 {
+			t.Errorf("no request of the kind %q was acknowledged: %v", kind, kinds)
 		}
 	}
-	if _, err := c.OpenMatch(ctx, id, terms, 0); err != nil {
-		return err
+	t.Logf("%d kills %v; %d acknowledged requests, all repeated: %v; %d games ended, log of %d statements, %d checkpoints seen; %d archives verified",
+		n, struck, len(k.platforms.ledger.everything()), kinds, games, size, len(k.platforms.checkpoints()), after.audited)
+	k.platforms.end()
+	if err := k.process.end(syscall.SIGTERM); err != nil {
+		t.Errorf("after SIGTERM: %v\n%s", err, k.process.errors)
 	}
-	_, _, err := host.game(ctx, shortSetting(t))
-	return err
 }
 
-// killing says that errors are to be expected from now on.
-func (l *matches) killing() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.dying = true
+// load lets the platforms work for a while. On a database that others may
+// share nothing is signed before the lease of the one that was killed has
+// ended: half the loads come while the new one waits for that, half after.
+func (k *killing) load(then func()) {
+	if k.server != nil && rand.IntN(2) == 0 {
+		time.Sleep(house.DefaultLease)
+	}
+	k.platforms.gate.open()
+	time.Sleep(time.Duration(20+rand.IntN(480)) * time.Millisecond)
+	then()
+	k.platforms.gate.shut()
 }
 
-func (l *matches) wait() []row {
-	l.stop()
-	l.wg.Wait()
-	return l.ledger.take()
+func (k *killing) kill() {
+	if err := k.process.end(syscall.SIGKILL); err == nil {
+		k.Fatal("the service survived a SIGKILL")
+	}
+	k.gone()
 }
 
-// extends checks that the log of now begins with the log seen before.
-func extends(t *testing.T, url string, v note.Verifier, seen translog.Checkpoint) translog.Checkpoint {
-	t.Helper()
-	c, err := client.New(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signed, err := c.Checkpoint(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	now, err := translog.OpenCheckpoint(signed, v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if seen.Size == 0 {
-		return now
-	}
-	if now.Size < seen.Size {
-		t.Fatalf("the log shrank from %d to %d statements", seen.Size, now.Size)
-	}
-	answer, err := c.Statement(t.Context(), now.Size-1, seen.Size)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, err := translog.OpenCheckpoint(answer.Checkpoint, v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proof := make([]commitment.Hash, len(answer.Consistency))
-	for i, s := range answer.Consistency {
-		if proof[i], err = commitment.ParseHash(s); err != nil {
-			t.Fatal(err)
+func (k *killing) gone() {
+	k.said.Write(k.process.errors.Bytes())
+	k.process = nil
+}
+
+func (k *killing) underLoad() { k.load(k.kill) }
+
+// atStart kills the service under load, and the next one before it serves.
+func (k *killing) atStart() {
+	k.underLoad()
+	killStart(k.T, time.Duration(rand.IntN(150))*time.Millisecond, k.data, k.listen, k.more...)
+}
+
+// whileStopping kills it in the middle of an orderly end.
+func (k *killing) whileStopping() {
+	k.load(func() {
+		if err := k.process.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			k.Fatal(err)
 		}
-	}
-	if err := translog.VerifyConsistency(seen.Size, seen.Root, head.Size, head.Root, proof); err != nil {
-		t.Fatal(err)
-	}
-	return head
-}
-
-// rehash builds the tree from the statements alone, times and order checked.
-func rehash(t *testing.T, url string, v note.Verifier) {
-	t.Helper()
-	c, err := client.New(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signed, err := c.Checkpoint(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, err := translog.OpenCheckpoint(signed, v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	texts := make([]string, head.Size)
-	spread(t, len(texts), func(i int) error {
-		p, err := c.Statement(t.Context(), int64(i), 0)
-		if err == nil {
-			texts[i] = p.Statements[0].Text
-		}
-		return err
+		time.Sleep(time.Duration(rand.IntN(40)) * time.Millisecond)
+		k.process.end(syscall.SIGKILL) // it may have ended already
+		k.gone()
 	})
-	var hashes memory
-	var last time.Time
-	for i, text := range texts {
-		s, err := commitment.Parse([]byte(text))
-		if err != nil {
-			t.Fatalf("statement %d: %v", i, err)
-		}
-		if s.When().Before(last) {
-			t.Errorf("statement %d is dated before the one in front of it", i)
-		}
-		last = s.When()
-		more, err := tlog.StoredHashes(int64(i), []byte(text), hashes)
-		if err != nil {
-			t.Fatal(err)
-		}
-		hashes = append(hashes, more...)
-	}
-	root, err := tlog.TreeHash(head.Size, hashes)
+}
+
+// databaseAlone takes the database away from a service that goes on.
+func (k *killing) databaseAlone() {
+	k.load(func() {
+		k.server.Kill(k.T)
+		time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond)
+		k.server.Restart(k.T)
+		time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond) // it must find the way back
+	})
+}
+
+// both is what a power cut is where both run on one machine.
+func (k *killing) both() {
+	k.load(func() {
+		k.server.Kill(k.T)
+		k.kill()
+	})
+	k.server.Restart(k.T)
+}
+
+// killStart starts a service and kills it after a while, or when it serves.
+func killStart(t *testing.T, after time.Duration, dir, listen string, more ...string) {
+	t.Helper()
+	cmd := serveCommand(dir, listen, more...)
+	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if commitment.Hash(root) != head.Root {
-		t.Errorf("the statements hash to %x, signed is %s", root, head.Root)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	timer := time.AfterFunc(after, func() { cmd.Process.Kill() })
+	defer timer.Stop()
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "serving ") {
+			cmd.Process.Kill()
+		}
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != -1 {
+		t.Fatalf("a start that was to be killed ended with %v", err)
 	}
 }
 
-// memory holds the stored hashes of a log.
-type memory []tlog.Hash
+// A service is killed while it begins: while it makes its keys, while the
+// database gets its tables, while the first sequences are sealed. However
+// often that happens, in the end there is one service, with its keys, whose
+// sequences are numbered from the first.
+func TestKilledBeginning(t *testing.T) {
+	n, _ := kills()
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		for range (n + 4) / 5 {
+			testKilledBeginning(t, "")
+		}
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		server := pgtest.Start(t)
+		for range (n + 4) / 5 {
+			testKilledBeginning(t, server.Database(t))
+		}
+	})
+}
 
-func (m memory) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
-	list := make([]tlog.Hash, len(indexes))
-	for i, x := range indexes {
-		list[i] = m[x]
+func testKilledBeginning(t *testing.T, database string) {
+	t.Helper()
+	data, listen := t.TempDir(), freeAddress(t)
+	var more []string
+	if database != "" {
+		more = []string{"--database", database}
 	}
-	return list, nil
+	for range 5 {
+		killStart(t, time.Duration(rand.IntN(250))*time.Millisecond, data, listen, more...)
+	}
+	p := startProcess(t, data, listen, more...)
+	key := p.apiKey
+	if key == "" { // made in a start that did not live to show it
+		out, err := run(t, "tenants", "add", "default", "--data", data)
+		if err != nil {
+			t.Fatalf("make another key: %v\n%s", err, out)
+		}
+		key = strings.TrimSpace(out)
+	}
+	platforms := startPlatforms(t, p, key)
+	for begun := time.Now(); time.Since(begun) < house.SignerPatience; pause(t.Context(), 10*time.Millisecond) {
+		if _, err := platforms.outside.Checkpoint(t.Context()); err == nil {
+			break // the lease of the last one that was killed is over
+		}
+	}
+	platforms.gate.open()
+	for platforms.rolls.Load() < 10 && !t.Failed() {
+		pause(t.Context(), 10*time.Millisecond)
+	}
+	platforms.end()
+	after := newAftermath(t, data, database, p.logKey)
+	if err := after.inspect(t.Context()); err != nil {
+		t.Error(err)
+	}
+	after.audit(t, platforms.checkpoints())
+	if err := p.end(syscall.SIGTERM); err != nil {
+		t.Error(fmt.Errorf("after SIGTERM: %w\n%s", err, p.errors))
+	}
 }

@@ -4,12 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -28,10 +31,18 @@ type process struct {
 	errors *bytes.Buffer
 }
 
+// processSealed sequences of each mode are kept sealed ahead.
+const processSealed = 64
+
+func serveCommand(dir, listen string, more ...string) *exec.Cmd {
+	c := exec.Command(os.Args[0], append([]string{"serve", "--data", dir, "--listen", listen, "--sealed", strconv.Itoa(processSealed), "--link-rate", "1000000"}, more...)...)
+	c.Env = append(os.Environ(), runAs+"=1")
+	return c
+}
+
 func startProcess(t *testing.T, dir, listen string, more ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(os.Args[0], append([]string{"serve", "--data", dir, "--listen", listen, "--sealed", "64", "--link-rate", "1000000"}, more...)...), errors: new(bytes.Buffer)}
-	p.cmd.Env = append(os.Environ(), runAs+"=1")
+	p := &process{cmd: serveCommand(dir, listen, more...), errors: new(bytes.Buffer)}
 	p.cmd.Stderr = p.errors
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -72,89 +83,20 @@ func (p *process) end(signal os.Signal) error {
 	return p.cmd.Wait()
 }
 
-// freeAddress is one that nobody listens on; the service comes back to it.
+// freeAddress is one that nobody listens on; the service comes back to it. It
+// is below the ports that systems give to outgoing connections, one of which
+// could take it while the service is away.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
-// ledger is what the service has acknowledged: every effect whose answer has
-// come back whole.
-type ledger struct {
-	base http.RoundTripper
-	mu   sync.Mutex
-	rows []row
-}
-
-type row struct {
-	path, request, answer string
-}
-
-// RoundTrip notes what a PUT was answered, if it was.
-func (l *ledger) RoundTrip(r *http.Request) (*http.Response, error) {
-	var request []byte
-	if r.Body != nil {
-		var err error
-		if request, err = io.ReadAll(r.Body); err != nil {
-			return nil, err
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
+		if err == nil {
+			defer l.Close()
+			return l.Addr().String()
 		}
-		r = r.Clone(r.Context())
-		r.Body = io.NopCloser(bytes.NewReader(request))
 	}
-	resp, err := l.base.RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := io.ReadAll(resp.Body)
-	resp.Body.Close()
-	if err != nil {
-		return nil, err
-	}
-	resp.Body = io.NopCloser(bytes.NewReader(answer))
-	if r.Method == http.MethodPut && resp.StatusCode == http.StatusOK {
-		l.mu.Lock()
-		l.rows = append(l.rows, row{r.URL.RequestURI(), string(request), string(answer)})
-		l.mu.Unlock()
-	}
-	return resp, nil
-}
-
-func (l *ledger) take() []row {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	rows := l.rows
-	l.rows = nil
-	return rows
-}
-
-// repeat sends an acknowledged request again and compares the answer.
-func (p *process) repeat(t *testing.T, key string, r row) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, p.url+r.path, strings.NewReader(r.request))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+key)
-	if r.request != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(answer) != r.answer {
-		t.Errorf("%s %s was answered\n%s\nand after the crash\n%s", r.path, r.request, r.answer, answer)
-	}
+	t.Fatal("no port is free")
+	return ""
 }
 
 // A SIGTERM lets requests in flight be answered; what was answered is there
@@ -163,7 +105,7 @@ func TestTerminated(t *testing.T) {
 	dir, listen := t.TempDir(), freeAddress(t)
 	p := startProcess(t, dir, listen)
 	key := p.apiKey
-	l := &ledger{base: &http.Transport{MaxIdleConnsPerHost: 8}}
+	l := newLedger()
 	c, err := client.New(p.url, client.WithKey(key), client.WithAttempts(1), client.WithHTTP(&http.Client{Transport: l}))
 	if err != nil {
 		t.Fatal(err)
@@ -193,10 +135,15 @@ func TestTerminated(t *testing.T) {
 			t.Errorf("a request during the stop: %v", err)
 		}
 	}
-	rows := l.take()
+	rows, err := l.take()
+	if err != nil {
+		t.Error(err)
+	}
 	p = startProcess(t, dir, listen)
 	for _, r := range rows[max(0, len(rows)-50):] {
-		p.repeat(t, key, r)
+		if err := l.again(t.Context(), p.url, key, r); err != nil {
+			t.Error(err)
+		}
 	}
 	if err := p.end(syscall.SIGTERM); err != nil {
 		t.Errorf("after the second SIGTERM: %v", err)

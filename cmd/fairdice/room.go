@@ -21,21 +21,41 @@ const (
 	roomNeeded = 64 << 10
 )
 
-// room finds out whether the data directory takes writes: a full disk can be
-// read as well as ever.
+// room finds out whether the data directory and the database take writes: a
+// full disk, a database that has become read-only, and one whose last fsync
+// failed can be read as well as ever.
 type room struct {
 	mu    sync.Mutex
 	tried time.Time
 	err   error
 }
 
-func (r *room) try(dir string) error {
+func (r *room) try(ctx context.Context, dir string, db store.Store) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.tried.IsZero() || time.Since(r.tried) > roomTried {
-		r.tried, r.err = time.Now(), fill(dir)
+		r.err = errors.Join(fill(dir), writable(ctx, db))
+		r.tried = time.Now()
 	}
 	return r.err
+}
+
+// writableWithin is how long the database has for a trial: one that is away is
+// not ready, although requests wait longer for it.
+const writableWithin = 2 * time.Second
+
+// writable writes a row that means nothing, durably.
+func writable(ctx context.Context, db store.Store) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writableWithin)
+	defer cancel()
+	err := db.Update(ctx, func(tx store.Tx) error {
+		_, err := tx.TakeLease("trial", "trial", 0)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("try to write: %w", err)
+	}
+	return nil
 }
 
 func fill(dir string) error {
@@ -64,9 +84,9 @@ func (s *service) ready(ctx context.Context) error {
 	if err := s.house.Ready(ctx); err != nil {
 		return err
 	}
-	if err := s.room.try(s.config.data); err != nil {
-		s.log.WarnContext(ctx, "the data directory takes no writes", "error", err)
-		return &house.Error{Code: house.Unavailable, Message: "the disk of the service takes no writes now", RetryAfter: roomTried}
+	if err := s.room.try(ctx, s.config.data, s.store); err != nil {
+		s.log.WarnContext(ctx, "the storage takes no writes", "error", err)
+		return &house.Error{Code: house.Unavailable, Message: "the storage of the service takes no writes now", RetryAfter: roomTried}
 	}
 	return nil
 }

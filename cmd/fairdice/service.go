@@ -71,7 +71,7 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 		Master: k.master, HeadFile: c.headFile(), Logger: log,
 		Shared: isShared(c.database()),
 		Pool:   house.PoolMarks{Low: c.sealed / 4, Full: c.sealed},
-		Beacon: rounds, Witnesses: witnesses, Policy: trusted, Observer: m, Now: c.now,
+		Beacon: rounds, Witnesses: witnesses, Policy: trusted, Observer: m, Now: c.now, Rolls: c.rolls,
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())

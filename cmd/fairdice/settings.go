@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/viper"
 
 	"fairdice/api"
+	"fairdice/commitment"
 	"fairdice/house"
 	"fairdice/internal/relay"
 	"fairdice/translog"
@@ -279,5 +280,6 @@ type config struct {
 	// Without a policy file: witnesses in this process, and whom they satisfy.
 	witnesses []house.Witness
 	trusted   *translog.Policy
-	now       func() time.Time // nil: the system's clock
+	now       func() time.Time   // nil: the system's clock
+	rolls     commitment.Lengths // of new sequences; zero: those of PROTOCOL.md §2
 }

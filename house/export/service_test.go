@@ -161,10 +161,19 @@ func (s *service) open(x terms, seed uint64) *table {
 		}
 		req.AnchorA, req.AnchorB = &commitment.Anchor{Hash: m.chains[0].Anchor()}, &commitment.Anchor{Hash: m.chains[1].Anchor()}
 	}
-	if _, err := s.OpenMatch(s.t.Context(), everything, req); err != nil {
+	if err := patient(func() error { _, err := s.OpenMatch(s.t.Context(), everything, req); return err }); err != nil {
 		s.t.Fatal(err)
 	}
 	return m
+}
+
+// patient repeats what a busy house could not answer in time.
+func patient(ask func() error) error {
+	for {
+		if err := ask(); house.CodeOf(err) != house.Unavailable {
+			return err
+		}
+	}
 }
 
 func (m *table) link(seat int) commitment.Hash {
@@ -187,13 +196,12 @@ func (m *table) game(n, stop int) {
 			m.t.Fatal(err)
 		}
 	}
-	_, err := m.NextGame(ctx, everything, m.id, n, 0)
-	fail(err)
+	fail(patient(func() error { _, err := m.NextGame(ctx, everything, m.id, n, 0); return err }))
 	links := func(segment int) {
 		for i, seat := range []string{"a", "b"} {
 			if m.anchored {
-				_, err := m.PutLink(ctx, m.id, n, segment, seat, m.link(i), 0)
-				fail(err)
+				link := m.link(i)
+				fail(patient(func() error { _, err := m.PutLink(ctx, m.id, n, segment, seat, link, 0); return err }))
 			}
 		}
 	}
@@ -204,8 +212,7 @@ func (m *table) game(n, stop int) {
 	used, segment, lines := [3]int{}, [3]int{1, 1, 1}, 0
 	for dealt := 1; !st.Over(); lines++ {
 		if stop > 0 && lines == stop {
-			_, err := m.AbortGame(ctx, everything, m.id, n, "power-cut", 0)
-			fail(err)
+			fail(patient(func() error { _, err := m.AbortGame(ctx, everything, m.id, n, "power-cut", 0); return err }))
 			m.series, err = m.series.Skip()
 			fail(err)
 			return
@@ -239,8 +246,7 @@ func (m *table) game(n, stop int) {
 		st, err = st.Apply(&gen, e)
 		fail(err)
 	}
-	_, err = m.CloseGame(ctx, everything, m.id, n, nil, 0)
-	fail(err)
+	fail(patient(func() error { _, err := m.CloseGame(ctx, everything, m.id, n, nil, 0); return err }))
 	m.series, err = m.series.Add(st.Result())
 	fail(err)
 }

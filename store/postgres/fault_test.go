@@ -87,6 +87,36 @@ func TestRetries(t *testing.T) {
 	})
 }
 
+// TestConnectionBreaks: whoever reads while the server dies learns that the
+// storage failed, although nobody was left to send a code; whoever writes is
+// run again.
+func TestConnectionBreaks(t *testing.T) {
+	db := openTest(t, pgtest.Database(t), Options{Connections: 1})
+	statements, left := 0, 0
+	db.inject = func(c *conn, _ string) error {
+		if statements++; statements%3 == 0 && left > 0 { // BEGIN, the first one, the second
+			left--
+			c.pg.Conn().Close()
+		}
+		return nil
+	}
+	twice := func(r store.Reader) error {
+		_, err := r.Tenants()
+		if err == nil {
+			_, err = r.LogHead()
+		}
+		return err
+	}
+	left = 1
+	if err := db.View(context.Background(), twice); !errors.Is(err, store.ErrStorage) || left != 0 {
+		t.Errorf("a view was answered %v, want %v", err, store.ErrStorage)
+	}
+	statements, left = 0, 1
+	if err := db.Update(context.Background(), func(tx store.Tx) error { return twice(tx) }); err != nil || left != 0 {
+		t.Errorf("an update was answered %v", err)
+	}
+}
+
 // TestDeadlock: two updates that replace two rows in opposite order both succeed.
 func TestDeadlock(t *testing.T) {
 	db := openTest(t, pgtest.Database(t), Options{Connections: 4})

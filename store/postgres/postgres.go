@@ -16,7 +16,8 @@
 // appended meanwhile.
 //
 // Statements that only write are kept and travel together with the next one that
-// reads, or with COMMIT: a draw is one message to the server. They are written
+// reads, or with COMMIT: a draw is one message to the server, or a part of one, for
+// Updates that only write share transactions (see groups). They are written
 // such that the server stops at one that finds another row than it had to; then
 // the function runs again with every statement answered before the next, and
 // learns which it was.
@@ -74,6 +75,7 @@ type database struct {
 	config *pgconn.Config
 	inject func(c *conn, sql string) error
 	slots  chan *conn // nil: not connected yet, or not any more
+	groups groups
 
 	mu      sync.Mutex
 	closed  bool
@@ -175,17 +177,16 @@ func (db *database) View(ctx context.Context, fn func(store.Reader) error) error
 		return err
 	}
 	defer db.running.Done()
-	s, err := db.session(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-	if err != nil {
-		return err
-	}
+	s := db.session(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 	defer s.end()
-	err = fn(&reader{s})
+	err := fn(&reader{s})
 	if s.failed != nil { // also if fn has swallowed it
 		return storage(s.failed)
 	}
 	return err
 }
+
+const beginUpdate = "BEGIN ISOLATION LEVEL REPEATABLE READ"
 
 // Update runs fn until a transaction of it did not lose a race. What is
 // retried was rolled back, so nobody has seen anything of it.
@@ -196,10 +197,7 @@ func (db *database) Update(ctx context.Context, fn func(store.Tx) error) error {
 	defer db.running.Done()
 	var tries retries
 	for lockLog, eager := false, false; ; {
-		s, err := db.session(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ")
-		if err != nil {
-			return err
-		}
+		s := db.session(ctx, beginUpdate)
 		s.eager = eager
 		again, err := s.update(fn, lockLog)
 		if !again {

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -12,15 +13,17 @@ import (
 )
 
 // session is one transaction on one connection. It begins with its first
-// statement, in the same message to the server.
+// statement, in the same message to the server, and takes a connection only then.
 type session struct {
 	db   *database
 	ctx  context.Context
+	slot bool  // it has one of the connections, or the room for one
 	conn *conn // nil before it is connected and after it was lost
 
 	begin  string
 	begun  bool
 	queue  []call // writes that were not sent yet
+	row    string // the first row that one of them replaces
 	eager  bool   // nothing is queued
 	failed error  // the first error; from then on nothing is sent any more
 	again  bool   // failed is one after which the transaction may run again
@@ -30,13 +33,18 @@ type session struct {
 	timer *time.Timer
 }
 
-// session waits for a free connection.
-func (db *database) session(ctx context.Context, begin string) (*session, error) {
+func (db *database) session(ctx context.Context, begin string) *session {
+	return &session{db: db, ctx: ctx, begin: begin}
+}
+
+// take waits for a free connection.
+func (s *session) take() error {
 	select {
-	case c := <-db.slots:
-		return &session{db: db, ctx: ctx, conn: c, begin: begin}, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	case s.conn = <-s.db.slots:
+		s.slot = true
+		return nil
+	case <-s.ctx.Done():
+		return s.ctx.Err()
 	}
 }
 
@@ -49,7 +57,9 @@ func (s *session) end() {
 			c.used = time.Now()
 		}
 	}
-	s.db.slots <- s.conn
+	if s.slot {
+		s.db.slots <- s.conn
+	}
 }
 
 // drop gives up a connection that is of no use any more.
@@ -118,10 +128,16 @@ func (s *session) flush(scan func(*row), last ...call) (pgconn.CommandTag, error
 // its knowing; but if the first statements are all, with COMMIT, only as long as
 // it is certain that they have not reached the server.
 func (s *session) open(scan func(*row), calls ...call) (pgconn.CommandTag, error) {
+	if !s.slot {
+		if err := s.take(); err != nil {
+			return pgconn.CommandTag{}, err
+		}
+	}
 	whole := calls[len(calls)-1].sql == commit
 	calls = append([]call{{sql: s.begin}}, calls...)
 	var tries retries
 	for {
+		kept := s.conn != nil
 		tag, err := s.start(scan, calls...)
 		switch {
 		case err == nil, s.conn != nil && !s.conn.gone(err), s.conn != nil && whole && !pgconn.SafeToRetry(err):
@@ -129,7 +145,9 @@ func (s *session) open(scan func(*row), calls ...call) (pgconn.CommandTag, error
 		case s.conn != nil:
 			s.timer.Stop()
 			s.drop()
-			continue // the new connection is tried at once
+			if kept {
+				continue // a new connection is tried at once; if that is no better, later
+			}
 		}
 		if err := tries.wait(s.ctx, err); err != nil {
 			return tag, err
@@ -167,11 +185,17 @@ func (s *session) send(scan func(*row), calls ...call) (tag pgconn.CommandTag, e
 	return s.conn.send(scan, calls...)
 }
 
-// fail remembers the error after which the server refuses the rest of the transaction.
+// fail remembers the error after which the server refuses the rest of the
+// transaction. A server that is gone is a failure of the storage, also when all
+// it left is a broken connection: nothing of the transaction is there.
 func (s *session) fail(err error) error {
 	if err != nil && s.failed == nil {
+		gone := s.conn != nil && s.conn.gone(err)
+		s.again = lostRace(err) || refused(err) && !s.eager || gone
+		if gone && !errors.Is(err, store.ErrStorage) {
+			err = fmt.Errorf("%w: connection to database lost: %w", store.ErrStorage, err)
+		}
 		s.failed = err
-		s.again = lostRace(err) || refused(err) && !s.eager || s.conn != nil && s.conn.gone(err)
 	}
 	return err
 }
@@ -199,6 +223,10 @@ func (s *session) update(fn func(store.Tx) error, lockLog bool) (again bool, err
 		return false, err
 	case s.ctx.Err() != nil:
 		return false, s.ctx.Err()
+	case !s.begun && !s.eager:
+		if o := s.db.together(s); !o.alone {
+			return o.again, o.err
+		}
 	}
 	return s.commit()
 }

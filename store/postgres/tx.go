@@ -50,6 +50,9 @@ func (t *tx) add(query string, args ...any) error {
 // replace runs a conditional UPDATE of one row; exists finds the row without
 // the condition.
 func (t *tx) replace(exists string, key []any, query string, args ...any) error {
+	if t.row == "" {
+		t.row = rowName(key)
+	}
 	replaced, err := t.write(query, args...)
 	if err != nil || replaced {
 		return err

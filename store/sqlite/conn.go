@@ -127,6 +127,23 @@ func (c *conn) exec(query string, args ...any) (int64, error) {
 	return res.RowsAffected()
 }
 
+// errReaders: an old moment is still being read, by another process perhaps.
+var errReaders = errors.New("the write-ahead log is being read")
+
+// emptyWAL copies the whole WAL into the database file, syncs that, and cuts
+// the WAL off.
+func (c *conn) emptyWAL() error {
+	busy := false
+	err := c.query(func(r *row) { busy = r.bool(0) }, "PRAGMA wal_checkpoint(TRUNCATE)")
+	switch {
+	case err != nil:
+		return fmt.Errorf("copy write-ahead log: %w", err)
+	case busy:
+		return errReaders
+	}
+	return nil
+}
+
 // query calls scan for every row. The row is valid during the call, and scan
 // must not use the connection.
 func (c *conn) query(scan func(*row), query string, args ...any) error {

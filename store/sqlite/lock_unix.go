@@ -42,3 +42,11 @@ func lock(path string) (*os.File, error) {
 	}
 	return f, nil
 }
+
+// links is how many names a file has.
+func links(info os.FileInfo) int {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(s.Nlink)
+	}
+	return 1
+}

@@ -55,6 +55,10 @@ type database struct {
 // its schema up to date. It fails with ErrLocked if another process has it
 // open, and for a schema newer than this program.
 func Open(path string, o Options) (store.Store, error) {
+	path, err := trueName(path)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
 	lock, err := lock(path)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
@@ -80,7 +84,17 @@ func open(path string, o Options) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	scripts, err := migrations()
+	// What a crash has left in the WAL may be in the kernel's memory alone, if
+	// an fsync had failed: the kernel believes such pages to be clean. Nothing
+	// is built on them before they are in the database file, written anew. (An
+	// export that reads an old moment meanwhile puts this off, not the start.)
+	if err = c.emptyWAL(); errors.Is(err, errReaders) {
+		err = nil
+	}
+	var scripts []string
+	if err == nil {
+		scripts, err = migrations()
+	}
 	if err == nil {
 		err = migrate(c, applicationID, scripts, time.Now())
 	}
@@ -104,6 +118,22 @@ func open(path string, o Options) (*database, error) {
 	}
 	db.writer = newWriter(c, o)
 	return db, nil
+}
+
+// trueName follows symbolic links, for the lock and the WAL must stand beside
+// the file itself whatever it is called by, and refuses hard links: SQLite would
+// keep a WAL for each name.
+func trueName(path string) (string, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return path, nil
+	} else if err != nil {
+		return "", err
+	}
+	if n := links(info); info.Mode().IsRegular() && n > 1 {
+		return "", fmt.Errorf("%s has %d names (hard links), and a write-ahead log belongs to one name: keep one, copy with \"fairdice backup\"", path, n)
+	}
+	return filepath.EvalSymlinks(path)
 }
 
 // create makes an empty file that only its owner can read, and makes its name

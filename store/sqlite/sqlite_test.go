@@ -282,3 +282,35 @@ func TestSecondProcess(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOtherNames: whatever name a second process calls the file by, it does
+// not get it; a file with a second name of its own is not opened at all, for
+// SQLite would keep a write-ahead log beside each.
+func TestOtherNames(t *testing.T) {
+	s, path := openTest(t, Options{})
+	linked := filepath.Join(t.TempDir(), "linked.db")
+	if err := os.Symlink(path, linked); err != nil {
+		t.Fatal(err)
+	}
+	out, err := child(t, "TestSecondProcess", linked).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), fmt.Sprintf("process %d has %s open true", os.Getpid(), path)) {
+		t.Errorf("through a symbolic link: %v, %s", err, out)
+	}
+	hard := path + ".hard"
+	if err := os.Link(path, hard); err != nil {
+		t.Fatal(err)
+	}
+	out, err = child(t, "TestSecondProcess", hard).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "has 2 names") {
+		t.Errorf("through a hard link: %v, %s", err, out)
+	}
+	if err := errors.Join(os.Remove(hard), s.Update(context.Background(), addTenant("a")), s.Close()); err != nil {
+		t.Error(err)
+	}
+	// Opened by its other name it is the same database.
+	if s, err = Open(linked, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	want(t, tenants(t, s), "a")
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"fairdice/store"
 
@@ -42,10 +43,11 @@ type writer struct {
 	queue   chan *request
 	stopped chan struct{}
 	group   []*request // of the running transaction
-	// failed ends all writing. When fsync fails the kernel may drop the pages
-	// and report success next time, so nothing this process reads back proves
-	// what the disk holds; only opening the database again does.
+	// failed stops all writing until heal has succeeded: when fsync fails the
+	// kernel may drop the pages and report success next time, so a second fsync
+	// proves nothing.
 	failed error
+	tried  time.Time // to heal
 	// checkpointed is how many pages the WAL had at the last checkpoint, and
 	// checkpointPages how many more bring about the next.
 	checkpointed, checkpointPages int64
@@ -137,6 +139,7 @@ func (w *writer) run() {
 
 // runGroup runs first, and whatever is queued by then, in one transaction.
 func (w *writer) runGroup(first *request) error {
+	w.heal()
 	err := w.failed
 	if err == nil {
 		_, err = w.conn.exec("BEGIN IMMEDIATE")
@@ -166,7 +169,7 @@ func (w *writer) runGroup(first *request) error {
 	}
 	w.rollback()
 	if !undone(err) {
-		w.failed = fmt.Errorf("%w: %w", store.ErrUncertain, err)
+		w.failed, w.tried = fmt.Errorf("%w: %w", store.ErrUncertain, err), time.Now()
 		return w.failed
 	}
 	return fmt.Errorf("commit: %w", err)
@@ -211,8 +214,27 @@ func (w *writer) checkpoint() {
 	}
 	w.conn.fatal = nil
 	if err != nil && code(err)&0xff == sqlite3.SQLITE_IOERR {
-		w.failed = fmt.Errorf("checkpoint database: %w", err)
+		w.failed, w.tried = fmt.Errorf("checkpoint database: %w", err), time.Now()
 	}
+}
+
+// healEvery is how often writing is tried again after an fsync has failed.
+const healEvery = time.Second
+
+// heal goes on after a failed fsync by writing again what must be durable.
+// What was committed before is in the WAL, and an fsync of it succeeded; all of it
+// is copied into the database file, pages that an earlier copy has lost too,
+// for SQLite counts them only after the file's fsync. Then the WAL is cut off, and
+// with it the transaction whose COMMIT failed: it will never be there.
+func (w *writer) heal() {
+	if w.failed == nil || time.Since(w.tried) < healEvery {
+		return
+	}
+	w.tried = time.Now()
+	if err := w.conn.emptyWAL(); err == nil {
+		w.failed, w.checkpointed = nil, 0
+	}
+	w.conn.fatal = nil
 }
 
 // walPages runs a checkpoint of that kind and says how long the WAL is.

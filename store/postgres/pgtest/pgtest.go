@@ -144,7 +144,9 @@ func (s *Server) remove() error {
 // Debian puts them, the newest version first.
 func binaries() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
-		return filepath.Dir(path), nil
+		// The other binaries are where it is itself, if the path has a link to it.
+		path, err = filepath.EvalSymlinks(path)
+		return filepath.Dir(path), err
 	}
 	dirs, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil {
@@ -209,7 +211,7 @@ func (s *Server) run() error {
 		return fmt.Errorf("start PostgreSQL: %w", err)
 	}
 	for deadline := time.Now().Add(startPatience); ; time.Sleep(10 * time.Millisecond) {
-		err := s.Exec(s.address("postgres"), "SELECT 1")
+		err := s.Exec(s.Address("postgres"), "SELECT 1")
 		if err == nil {
 			return nil
 		}
@@ -256,13 +258,14 @@ func (s *Server) signal(sig syscall.Signal) error {
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("test%d", s.databases.Add(1))
-	if err := s.Exec(s.address("postgres"), "CREATE DATABASE "+name); err != nil {
+	if err := s.Exec(s.Address("postgres"), "CREATE DATABASE "+name); err != nil {
 		t.Fatalf("create database: %v", err)
 	}
-	return s.address(name)
+	return s.Address(name)
 }
 
-func (s *Server) address(database string) string {
+// Address is that of a database of the server.
+func (s *Server) Address(database string) string {
 	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/" + database, RawQuery: url.Values{"host": {s.dir}}.Encode()}
 	return u.String()
 }
