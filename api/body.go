@@ -2,10 +2,10 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"os"
 	"strings"
@@ -29,11 +29,17 @@ func (s *server) body(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+		sh := shapeOf(r)
+		if err := s.admit(r, sh); err != nil {
+			w.Header().Set("Connection", "close") // its rest is not waited for
+			s.problem(w, r, err)
+			return
+		}
+		data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, cmp.Or(sh.limit, maxSmall)))
 		if err != nil {
 			switch large := new(http.MaxBytesError); {
 			case errors.As(err, &large):
-				err = refuse(tooLarge, "the body is larger than %d bytes", MaxBody)
+				err = refuse(tooLarge, "the body is larger than %d bytes", large.Limit)
 			case errors.Is(err, os.ErrDeadlineExceeded):
 				w.Header().Set("Connection", "close") // the rest may still come
 				err = &house.Error{
@@ -50,7 +56,7 @@ func (s *server) body(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		if !isJSON(r.Header.Get("Content-Type")) {
 			s.problem(w, r, refuse(unsupportedMedia, "the Content-Type is %q", r.Header.Get("Content-Type")))
 			return
 		}
@@ -58,7 +64,7 @@ func (s *server) body(next http.Handler) http.Handler {
 			s.problem(w, r, err)
 			return
 		}
-		if !shapeOf(r).body {
+		if !sh.body {
 			// Clients that send {} with every PUT mean nothing by it.
 			if v := jsontext.Value(bytes.Clone(data)); v.Compact() != nil || string(v) != "{}" {
 				s.problem(w, r, refuse(house.Malformed, "this request has no body"))

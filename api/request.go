@@ -15,6 +15,9 @@ import (
 type shape struct {
 	query []string
 	body  bool
+	limit int64 // bytes of the body; zero: maxSmall
+	// anybody may send the body, without a key.
+	anybody bool
 }
 
 // shapes are those of the operations that bring anything, by the pattern of
@@ -24,10 +27,10 @@ var shapes = map[string]shape{
 	"GET /v1/matches/{match}/statements":                                           {query: []string{"since"}},
 	"PUT /v1/matches/{match}/abandon":                                              {query: []string{"since"}},
 	"PUT /v1/matches/{match}/games/{game}":                                         {query: []string{"since"}},
-	"PUT /v1/matches/{match}/games/{game}/segments/{segment}/links/{seat}":         {query: []string{"since"}, body: true},
-	"PUT /v1/matches/{match}/games/{game}/segments/{segment}/links/{seat}/{throw}": {body: true},
-	"PUT /v1/matches/{match}/games/{game}/events/{line}":                           {body: true},
-	"PUT /v1/matches/{match}/games/{game}/close":                                   {query: []string{"since"}, body: true},
+	"PUT /v1/matches/{match}/games/{game}/segments/{segment}/links/{seat}":         {query: []string{"since"}, body: true, limit: maxLink, anybody: true},
+	"PUT /v1/matches/{match}/games/{game}/segments/{segment}/links/{seat}/{throw}": {body: true, limit: maxLink, anybody: true},
+	"PUT /v1/matches/{match}/games/{game}/events/{line}":                           {body: true, limit: MaxBody},
+	"PUT /v1/matches/{match}/games/{game}/close":                                   {query: []string{"since"}, body: true, limit: MaxBody},
 	"PUT /v1/matches/{match}/games/{game}/abort":                                   {query: []string{"since"}, body: true},
 	"GET /v1/matches/{match}/games/{game}/record":                                  {query: []string{"view"}},
 	"PUT /v1/modes/{mode}/sequences/{number}":                                      {query: []string{"since"}},
@@ -69,6 +72,9 @@ func (s *server) query(next http.Handler) http.Handler {
 				return
 			case len(values) > 1:
 				s.problem(w, r, refuse(house.Malformed, "parameter %s stands %d times in the query string", name, len(values)))
+				return
+			case slices.Contains(numbers, name) && !printed(values[0]):
+				s.problem(w, r, refuse(house.Malformed, "parameter %s is a number in another form than its own", name))
 				return
 			case values[0] == "":
 				s.problem(w, r, refuse(house.Malformed, "parameter %s is empty", name))
