@@ -109,7 +109,7 @@ func newBenchOf(t testing.TB, furnish func(*bench, *house.Config), change ...fun
 	must(t, err)
 	must(t, b.house.TopUp(ctx, tenant, "random", 40))
 	must(t, b.house.TopUp(ctx, tenant, "balanced", 2))
-	c := api.Config{House: b.house, Log: server.New(b.store), Version: "test", Logger: quiet, Now: b.clock}
+	c := api.Config{House: b.house, Log: server.New(b.store), Version: "test", Logger: quiet, Now: b.clock, WorkRate: 1_000_000}
 	for _, f := range change {
 		f(&c)
 	}
@@ -163,6 +163,11 @@ func held(t testing.TB, next http.Handler) http.Handler {
 	doc, _ := document()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		route, params, err := find.FindRoute(r)
+		for _, v := range params {
+			if v == "" {
+				err = errors.New("no parameter of a path is empty")
+			}
+		}
 		if err != nil || route.Operation.Extensions["x-problems"] == nil {
 			next.ServeHTTP(w, r) // not an address of the document, or the log's own
 			return
@@ -345,3 +350,6 @@ func (b *bench) playOn(match string, game int, s replay.Setting, seats [2]*playe
 	}
 	return steps, answers, st
 }
+
+// anyRate lifts the limits on addresses.
+func anyRate(c *api.Config) { c.LinkRate, c.WorkRate = 1_000_000, 1_000_000 }

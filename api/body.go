@@ -29,26 +29,21 @@ func (s *server) body(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		sh := shapeOf(r)
-		if err := s.admit(r, sh); err != nil {
+		shape := shapeOf(r)
+		if err := s.admit(r, shape); err != nil {
 			w.Header().Set("Connection", "close") // its rest is not waited for
 			s.problem(w, r, err)
 			return
 		}
-		data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, cmp.Or(sh.limit, maxSmall)))
+		r.Body = http.MaxBytesReader(w, r.Body, cmp.Or(shape.limit, maxSmall))
+		if shape.file {
+			next.ServeHTTP(w, r) // which reads it when there is room for it
+			return
+		}
+		data, err := io.ReadAll(r.Body)
 		if err != nil {
-			switch large := new(http.MaxBytesError); {
-			case errors.As(err, &large):
-				err = refuse(tooLarge, "the body is larger than %d bytes", large.Limit)
-			case errors.Is(err, os.ErrDeadlineExceeded):
-				w.Header().Set("Connection", "close") // the rest may still come
-				err = &house.Error{
-					Code: requestTimeout, Message: fmt.Sprintf("the body stopped after %d bytes; nothing was done, send it again", len(data)), RetryAfter: busyAgain,
-				}
-			default:
-				err = refuse(house.Malformed, "the body breaks off after %d bytes", len(data))
-			}
-			s.problem(w, r, err)
+			w.Header().Set("Connection", "close") // the rest may still come
+			s.problem(w, r, unread(err, len(data)))
 			return
 		}
 		if len(data) == 0 {
@@ -64,7 +59,7 @@ func (s *server) body(next http.Handler) http.Handler {
 			s.problem(w, r, err)
 			return
 		}
-		if !sh.body {
+		if !shape.body {
 			// Clients that send {} with every PUT mean nothing by it.
 			if v := jsontext.Value(bytes.Clone(data)); v.Compact() != nil || string(v) != "{}" {
 				s.problem(w, r, refuse(house.Malformed, "this request has no body"))
@@ -77,6 +72,19 @@ func (s *server) body(next http.Handler) http.Handler {
 		r.Body = io.NopCloser(bytes.NewReader(data))
 		next.ServeHTTP(w, r)
 	})
+}
+
+// unread says why a body could be read only so far.
+func unread(err error, read int) error {
+	switch large := new(http.MaxBytesError); {
+	case errors.As(err, &large):
+		return refuse(tooLarge, "the body is larger than %d bytes", large.Limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &house.Error{
+			Code: requestTimeout, Message: fmt.Sprintf("the body stopped after %d bytes; nothing was done, send it again", read), RetryAfter: busyAgain,
+		}
+	}
+	return refuse(house.Malformed, "the body breaks off after %d bytes", read)
 }
 
 // wellFormed accepts exactly one JSON object with no member twice.
@@ -172,4 +180,10 @@ func (b *CloseRequest) UnmarshalJSON(data []byte) error {
 func (b *ReasonRequest) UnmarshalJSON(data []byte) error {
 	type plain ReasonRequest
 	return strict(data, (*plain)(b), "reason")
+}
+
+// UnmarshalJSON is strict, but for the questions themselves.
+func (b *PlaysRequest) UnmarshalJSON(data []byte) error {
+	type plain PlaysRequest
+	return strict(data, (*plain)(b), "requests")
 }

@@ -55,7 +55,7 @@ func (s *server) admit(r *http.Request, sh shape) error {
 	if c := r.Header.Get("Content-Encoding"); c != "" && !strings.EqualFold(c, "identity") {
 		return refuse(unsupportedMedia, "the body is encoded; send it as it is")
 	}
-	if r.Method == http.MethodPut && !sh.anybody && who(r.Context()).Tenant == "" {
+	if !sh.anybody && r.Method != http.MethodGet && r.Method != http.MethodHead && who(r.Context()).Tenant == "" {
 		return refuse(house.Unauthorized, "an API key is needed")
 	}
 	return nil

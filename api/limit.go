@@ -9,11 +9,41 @@ import (
 )
 
 // limited holds back a flood of links before the house is asked about any:
-// the link endpoints are those that write for people without a key.
+// the link endpoints are those that write for people without a key. Requests
+// that only make the processor work are held back too.
 type limited struct {
 	ServerInterface
 	links *httprate.RateLimiter
+	work  *httprate.RateLimiter
 	proxy string
+}
+
+// ListOptions is limited.
+func (l limited) ListOptions(w http.ResponseWriter, r *http.Request, params ListOptionsParams) {
+	if !l.work.RespondOnLimit(w, r, caller(r, l.proxy)) {
+		l.ServerInterface.ListOptions(w, r, params)
+	}
+}
+
+// ListPlays is limited.
+func (l limited) ListPlays(w http.ResponseWriter, r *http.Request) {
+	if !l.work.RespondOnLimit(w, r, caller(r, l.proxy)) {
+		l.ServerInterface.ListPlays(w, r)
+	}
+}
+
+// VerifyFile is limited.
+func (l limited) VerifyFile(w http.ResponseWriter, r *http.Request, params VerifyFileParams) {
+	if !l.work.RespondOnLimit(w, r, caller(r, l.proxy)) {
+		l.ServerInterface.VerifyFile(w, r, params)
+	}
+}
+
+// GetStatistics is limited.
+func (l limited) GetStatistics(w http.ResponseWriter, r *http.Request, params GetStatisticsParams) {
+	if !l.work.RespondOnLimit(w, r, caller(r, l.proxy)) {
+		l.ServerInterface.GetStatistics(w, r, params)
+	}
 }
 
 // PutLink is limited.

@@ -110,6 +110,9 @@ func (s *server) problem(w http.ResponseWriter, r *http.Request, err error) {
 	if again > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(again.Seconds()))))
 	}
+	if kind.status == http.StatusRequestTimeout {
+		h.Set("Connection", "close") // the rest of the body may still come
+	}
 	if kind.status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Bearer realm="fairdice"`)
 	}

@@ -15,6 +15,7 @@ import (
 type shape struct {
 	query []string
 	body  bool
+	file  bool  // the body is a file of any kind, not JSON of ours
 	limit int64 // bytes of the body; zero: maxSmall
 	// anybody may send the body, without a key.
 	anybody bool
@@ -37,6 +38,11 @@ var shapes = map[string]shape{
 	"GET /v1/sequences":                                                            {query: []string{"tenant", "mode", "state", "cursor", "limit"}},
 	"GET /v1/sequences/{sequence}":                                                 {query: []string{"since"}},
 	"PUT /v1/sequences/{sequence}/retire":                                          {query: []string{"since"}, body: true},
+	"GET /v1/options":                                                              {query: []string{"variant", "options"}},
+	"POST /v1/plays":                                                               {body: true, limit: maxPlays, anybody: true},
+	"POST /v1/verify":                                                              {query: []string{"key", "variant", "options"}, body: true, file: true, limit: MaxFile, anybody: true},
+	"GET /v1/overdue":                                                              {query: []string{"cursor", "limit"}},
+	"GET /v1/statistics":                                                           {query: []string{"tenant", "mode"}},
 	"GET /v1/statements/{index}":                                                   {query: []string{"since"}},
 }
 

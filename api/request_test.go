@@ -34,7 +34,7 @@ func TestShapesAreTheDocument(t *testing.T) {
 			// Paths need not lead anywhere: what is asked comes before who answers.
 			at := strings.NewReplacer("{match}", newID(t), "{game}", "1", "{segment}", "1", "{seat}", "a", "{throw}", "1", "{line}", "1",
 				"{stream}", "a", "{index}", "0", "{mode}", "random", "{number}", "0", "{sequence}", newID(t), "{hash}", strings.Repeat("ab", 32)).Replace(path)
-			for _, name := range []string{"since", "view", "tenant", "mode", "state", "cursor", "limit", "sinse"} {
+			for _, name := range []string{"since", "view", "tenant", "mode", "state", "cursor", "limit", "key", "variant", "options", "sinse"} {
 				a := b.send(method, at+"?"+name+"=1", "")
 				refused := a.status == http.StatusBadRequest && strings.Contains(a.body, "there is no parameter")
 				if listed := strings.Contains(" "+strings.Join(known, " ")+" ", " "+name+" "); refused == listed {

@@ -25,6 +25,9 @@ const (
 	// DefaultLinkRate lets one address release ten links a second: a club
 	// behind one router is not slowed down, a flood costs one hash each.
 	DefaultLinkRate = 600
+	// DefaultWorkRate lets one address ask for a check, a list of plays or the
+	// statistics twice a second.
+	DefaultWorkRate = 120
 	// DefaultTimeout is longer than the house waits for a checkpoint.
 	DefaultTimeout = 30 * time.Second
 )
@@ -41,6 +44,7 @@ type Config struct {
 	Outage   func(error) bool
 	Version  string // of the build
 	LinkRate int    // links a minute from one address; zero: DefaultLinkRate
+	WorkRate int    // stateless requests a minute from one address; zero: DefaultWorkRate
 	// ProxyHeader names the header to which the operator's own proxy appends
 	// the address it was called from; empty: there is no proxy.
 	ProxyHeader string
@@ -54,6 +58,8 @@ type server struct {
 	house   *house.House
 	keys    *keyring
 	links   *httprate.RateLimiter
+	work    *httprate.RateLimiter
+	files   *checker
 	proxy   string // header of the operator's own proxy, or ""
 	ready   func(context.Context) error
 	outage  func(error) bool
@@ -73,6 +79,9 @@ func New(c Config) (http.Handler, error) {
 	}
 	if c.LinkRate == 0 {
 		c.LinkRate = DefaultLinkRate
+	}
+	if c.WorkRate == 0 {
+		c.WorkRate = DefaultWorkRate
 	}
 	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout
@@ -96,13 +105,19 @@ func New(c Config) (http.Handler, error) {
 		house: c.House, keys: newKeyring(c.Now), proxy: c.ProxyHeader, ready: c.Ready, outage: c.Outage,
 		version: c.Version, timeout: c.Timeout, log: c.Logger, watch: c.Observer,
 	}
-	s.links = httprate.NewRateLimiter(c.LinkRate, time.Minute,
-		httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
-			s.problem(w, r, &house.Error{Code: rateLimited, Message: "too many links from this address", RetryAfter: time.Minute / 4})
-		}))
+	s.links = s.limiter(c.LinkRate, "too many links from this address")
+	s.work = s.limiter(c.WorkRate, "too many requests for work from this address")
+	s.files = newChecker(c.Now)
 	r := s.routes(c.Log)
 	s.paths = patterns(r)
 	return r, nil
+}
+
+func (s *server) limiter(rate int, refusal string) *httprate.RateLimiter {
+	return httprate.NewRateLimiter(rate, time.Minute,
+		httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
+			s.problem(w, r, &house.Error{Code: rateLimited, Message: refusal, RetryAfter: time.Minute / 4})
+		}))
 }
 
 func (s *server) routes(log http.Handler) chi.Router {
@@ -112,8 +127,8 @@ func (s *server) routes(log http.Handler) chi.Router {
 	// browser that sends Authorization across origins is refused.
 	r.Use(cors.Handler(cors.Options{
 		AllowedOrigins: []string{"*"},
-		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPut},
-		AllowedHeaders: []string{"Content-Type", "If-None-Match", "X-View-Token"},
+		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPost},
+		AllowedHeaders: []string{"Accept-Language", "Content-Type", "If-None-Match", "X-View-Token"},
 		ExposedHeaders: []string{"ETag", "Retry-After", requestIDHeader},
 		MaxAge:         3600,
 	}))
@@ -122,7 +137,7 @@ func (s *server) routes(log http.Handler) chi.Router {
 	})
 	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
 		var allowed []string
-		for _, m := range []string{http.MethodGet, http.MethodPut} {
+		for _, m := range []string{http.MethodGet, http.MethodPut, http.MethodPost} {
 			if r.Match(chi.NewRouteContext(), m, req.URL.Path) {
 				allowed = append(allowed, m)
 				if m == http.MethodGet {
@@ -141,7 +156,7 @@ func (s *server) routes(log http.Handler) chi.Router {
 	r.Get("/tile/*", log.ServeHTTP)
 	r.Group(func(r chi.Router) {
 		r.Use(s.deadline, s.canonical, s.authenticate, s.query, s.body)
-		HandlerWithOptions(limited{s.strict(), s.links, s.proxy}, ChiServerOptions{
+		HandlerWithOptions(limited{s.strict(), s.links, s.work, s.proxy}, ChiServerOptions{
 			BaseRouter: r,
 			ErrorHandlerFunc: func(w http.ResponseWriter, r *http.Request, err error) {
 				s.problem(w, r, misread(err))

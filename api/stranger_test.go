@@ -50,15 +50,15 @@ var trials = map[string]tried{
 
 var anyHash = strings.Repeat("ab", 32)
 
-// operation is one of the document.
-type operation struct {
+// guarded is an operation of the document.
+type guarded struct {
 	id, method string
 	public     bool     // nobody needs to show anything
 	token      bool     // a view token opens it too
 	scopes     []string // one of which a key needs; nil: a key is not asked for
 }
 
-func operations(t testing.TB) (list []operation) {
+func guardedBy(t testing.TB) (list []guarded) {
 	t.Helper()
 	doc, err := document()
 	must(t, err)
@@ -68,7 +68,7 @@ func operations(t testing.TB) (list []operation) {
 				t.Errorf("%s does not say what it needs", op.OperationID)
 				continue
 			}
-			o := operation{id: op.OperationID, method: method, public: len(*op.Security) == 0}
+			o := guarded{id: op.OperationID, method: method, public: len(*op.Security) == 0}
 			for _, need := range *op.Security {
 				_, token := need["viewToken"]
 				o.token = o.token || token
@@ -77,7 +77,7 @@ func operations(t testing.TB) (list []operation) {
 			list = append(list, o)
 		}
 	}
-	slices.SortFunc(list, func(a, b operation) int { return strings.Compare(a.id, b.id) })
+	slices.SortFunc(list, func(a, b guarded) int { return strings.Compare(a.id, b.id) })
 	return list
 }
 
@@ -173,7 +173,7 @@ func TestForeignTenant(t *testing.T) {
 	must(t, second(b.client.Retire(ctx, gone, "test", 0)))
 
 	as := []string{"Authorization", "Bearer " + rival}
-	for _, o := range operations(t) {
+	for _, o := range guardedBy(t) {
 		a, ok := trials[o.id]
 		if !ok || a.own {
 			continue
@@ -223,7 +223,7 @@ func TestScopeMatrix(t *testing.T) {
 	must(t, err)
 	last := page.Sequences[len(page.Sequences)-1].Sequence
 	shared := b.openL0("short")
-	for _, o := range operations(t) {
+	for _, o := range guardedBy(t) {
 		a, ok := trials[o.id]
 		if !ok {
 			continue

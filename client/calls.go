@@ -169,6 +169,60 @@ func (c *Client) Statement(ctx context.Context, index, seen int64) (Published, e
 	return call[Published](ctx, c, http.MethodGet, "/v1/statements/"+strconv.FormatInt(index, 10), since(seen), nil)
 }
 
+// Options are what two players may agree on and, with a variant, what of it the
+// variant refuses; a line is checked if it is not empty.
+func (c *Client) Options(ctx context.Context, variant, line string) (Options, error) {
+	query := url.Values{}
+	if variant != "" {
+		query.Set("variant", variant)
+	}
+	if line != "" {
+		query.Set("options", line)
+	}
+	return call[Options](ctx, c, http.MethodGet, "/v1/options", query, nil)
+}
+
+// Plays lists all legal ends of single stages.
+func (c *Client) Plays(ctx context.Context, questions PlaysRequest) (Plays, error) {
+	return call[Plays](ctx, c, http.MethodPost, "/v1/plays", nil, questions)
+}
+
+// Verify is what the service says of a bundle or a record, as JSON: its word
+// and no proof. Key is the log key that a bundle is judged under, "own" the
+// service's, "" none; the variant is that of a record which names none.
+func (c *Client) Verify(ctx context.Context, data []byte, key, variant string) ([]byte, error) {
+	query := url.Values{}
+	if key != "" {
+		query.Set("key", key)
+	}
+	if variant != "" {
+		query.Set("variant", variant)
+	}
+	return c.send(ctx, http.MethodPost, "/v1/verify", query, file(data))
+}
+
+// Overdue is a page of what the house owes. The next page starts at the
+// cursor that Next names.
+func (c *Client) Overdue(ctx context.Context, cursor int64) (OverduePage, error) {
+	var query url.Values
+	if cursor > 0 {
+		query = url.Values{"cursor": {strconv.FormatInt(cursor, 10)}}
+	}
+	return call[OverduePage](ctx, c, http.MethodGet, "/v1/overdue", query, nil)
+}
+
+// Statistics are the dice of the games that have ended; "" is every tenant or mode.
+func (c *Client) Statistics(ctx context.Context, tenant string, mode Mode) (Statistics, error) {
+	query := url.Values{}
+	if tenant != "" {
+		query.Set("tenant", tenant)
+	}
+	if mode != "" {
+		query.Set("mode", string(mode))
+	}
+	return call[Statistics](ctx, c, http.MethodGet, "/v1/statistics", query, nil)
+}
+
 // Variants are the variants the service plays.
 func (c *Client) Variants(ctx context.Context) (Variants, error) {
 	return call[Variants](ctx, c, http.MethodGet, "/v1/variants", nil, nil)

@@ -93,9 +93,14 @@ func call[T any](ctx context.Context, c *Client, method, path string, query url.
 	return out, nil
 }
 
+// file is a body that is sent as it is.
+type file []byte
+
 func (c *Client) send(ctx context.Context, method, path string, query url.Values, body any) ([]byte, error) {
 	var payload []byte
-	if body != nil {
+	if f, ok := body.(file); ok {
+		payload = f
+	} else if body != nil {
 		var err error
 		if payload, err = json.Marshal(body); err != nil {
 			return nil, fmt.Errorf("%s %s: encode request: %w", method, path, err)

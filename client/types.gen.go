@@ -3,6 +3,7 @@
 package client
 
 import (
+	"encoding/json"
 	"time"
 )
 
@@ -33,6 +34,30 @@ const (
 func (e BundleFormat) Valid() bool {
 	switch e {
 	case BundleFormatFairdicev1bundle:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BundleReportVerdict.
+const (
+	BundleReportVerdictFailed     BundleReportVerdict = "failed"
+	BundleReportVerdictIncomplete BundleReportVerdict = "incomplete"
+	BundleReportVerdictMalformed  BundleReportVerdict = "malformed"
+	BundleReportVerdictVerified   BundleReportVerdict = "verified"
+)
+
+// Valid indicates whether the value is a known member of the BundleReportVerdict enum.
+func (e BundleReportVerdict) Valid() bool {
+	switch e {
+	case BundleReportVerdictFailed:
+		return true
+	case BundleReportVerdictIncomplete:
+		return true
+	case BundleReportVerdictMalformed:
+		return true
+	case BundleReportVerdictVerified:
 		return true
 	default:
 		return false
@@ -213,6 +238,69 @@ func (e OpenRequestProfile) Valid() bool {
 	}
 }
 
+// Defines values for OptionCode.
+const (
+	OptionCodeCubeReverse    OptionCode = "cube-reverse"
+	OptionCodeCubeVariant    OptionCode = "cube-variant"
+	OptionCodeDrawFamily     OptionCode = "draw-family"
+	OptionCodeHead55Variant  OptionCode = "head55-variant"
+	OptionCodeRaiseSeries    OptionCode = "raise-series"
+	OptionCodeReversePins    OptionCode = "reverse-pins"
+	OptionCodeSeriesPoints   OptionCode = "series-points"
+	OptionCodeUnborneReverse OptionCode = "unborne-reverse"
+	OptionCodeUnknownValue   OptionCode = "unknown-value"
+)
+
+// Valid indicates whether the value is a known member of the OptionCode enum.
+func (e OptionCode) Valid() bool {
+	switch e {
+	case OptionCodeCubeReverse:
+		return true
+	case OptionCodeCubeVariant:
+		return true
+	case OptionCodeDrawFamily:
+		return true
+	case OptionCodeHead55Variant:
+		return true
+	case OptionCodeRaiseSeries:
+		return true
+	case OptionCodeReversePins:
+		return true
+	case OptionCodeSeriesPoints:
+		return true
+	case OptionCodeUnborneReverse:
+		return true
+	case OptionCodeUnknownValue:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OptionsLanguage.
+const (
+	OptionsLanguageEn OptionsLanguage = "en"
+	OptionsLanguageHy OptionsLanguage = "hy"
+	OptionsLanguageKa OptionsLanguage = "ka"
+	OptionsLanguageRu OptionsLanguage = "ru"
+)
+
+// Valid indicates whether the value is a known member of the OptionsLanguage enum.
+func (e OptionsLanguage) Valid() bool {
+	switch e {
+	case OptionsLanguageEn:
+		return true
+	case OptionsLanguageHy:
+		return true
+	case OptionsLanguageKa:
+		return true
+	case OptionsLanguageRu:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ProblemType.
 const (
 	ProblemTypeUrnFairdiceProblemAwaitingLinks        ProblemType = "urn:fairdice:problem:awaiting-links"
@@ -285,6 +373,69 @@ func (e ProblemType) Valid() bool {
 	case ProblemTypeUrnFairdiceProblemUnsupportedMediaType:
 		return true
 	case ProblemTypeUrnFairdiceProblemWrongLink:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RecordReportFile.
+const (
+	RecordReportFileBody RecordReportFile = "body"
+)
+
+// Valid indicates whether the value is a known member of the RecordReportFile enum.
+func (e RecordReportFile) Valid() bool {
+	switch e {
+	case RecordReportFileBody:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RecordReportFormat.
+const (
+	RecordReportFormatEmpty  RecordReportFormat = ""
+	RecordReportFormatMat    RecordReportFormat = "mat"
+	RecordReportFormatRecord RecordReportFormat = "record"
+	RecordReportFormatSgf    RecordReportFormat = "sgf"
+)
+
+// Valid indicates whether the value is a known member of the RecordReportFormat enum.
+func (e RecordReportFormat) Valid() bool {
+	switch e {
+	case RecordReportFormatEmpty:
+		return true
+	case RecordReportFormatMat:
+		return true
+	case RecordReportFormatRecord:
+		return true
+	case RecordReportFormatSgf:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RecordReportVerdict.
+const (
+	RecordReportVerdictFailed     RecordReportVerdict = "failed"
+	RecordReportVerdictIncomplete RecordReportVerdict = "incomplete"
+	RecordReportVerdictMalformed  RecordReportVerdict = "malformed"
+	RecordReportVerdictVerified   RecordReportVerdict = "verified"
+)
+
+// Valid indicates whether the value is a known member of the RecordReportVerdict enum.
+func (e RecordReportVerdict) Valid() bool {
+	switch e {
+	case RecordReportVerdictFailed:
+		return true
+	case RecordReportVerdictIncomplete:
+		return true
+	case RecordReportVerdictMalformed:
+		return true
+	case RecordReportVerdictVerified:
 		return true
 	default:
 		return false
@@ -369,6 +520,30 @@ func (e SequenceState) Valid() bool {
 	}
 }
 
+// Defines values for StatisticsTestVerdict.
+const (
+	StatisticsTestVerdictAlarm    StatisticsTestVerdict = "alarm"
+	StatisticsTestVerdictQuiet    StatisticsTestVerdict = "quiet"
+	StatisticsTestVerdictReported StatisticsTestVerdict = "reported"
+	StatisticsTestVerdictTold     StatisticsTestVerdict = "told"
+)
+
+// Valid indicates whether the value is a known member of the StatisticsTestVerdict enum.
+func (e StatisticsTestVerdict) Valid() bool {
+	switch e {
+	case StatisticsTestVerdictAlarm:
+		return true
+	case StatisticsTestVerdictQuiet:
+		return true
+	case StatisticsTestVerdictReported:
+		return true
+	case StatisticsTestVerdictTold:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Stream.
 const (
 	StreamA       Stream = "a"
@@ -431,6 +606,30 @@ type Bundle struct {
 // BundleFormat defines model for Bundle.Format.
 type BundleFormat string
 
+// BundleReport What `verify bundle --json` prints.
+type BundleReport struct {
+	// Checks Every check of PROTOCOL.md §9 at least once.
+	Checks []map[string]interface{} `json:"checks"`
+	Faults []map[string]interface{} `json:"faults"`
+	Games  []map[string]interface{} `json:"games"`
+
+	// Level Proof level; empty when nothing was proved.
+	Level     string   `json:"level"`
+	LevelNote string   `json:"levelNote"`
+	Match     string   `json:"match"`
+	Mode      string   `json:"mode"`
+	Overdue   []string `json:"overdue"`
+	Says      []string `json:"says"`
+
+	// Sentences The verdict in plain words.
+	Sentences []map[string]interface{} `json:"sentences"`
+	Variant   string                   `json:"variant"`
+	Verdict   BundleReportVerdict      `json:"verdict"`
+}
+
+// BundleReportVerdict defines model for BundleReport.Verdict.
+type BundleReportVerdict string
+
 // CloseRequest The record of a dice-only game.
 //
 // Examples: {"lines":["opening 4 6","move B 24/18 24/20","resign A 1","end B 1"]}
@@ -476,6 +675,9 @@ type EventsTaken struct {
 	// Examples: 01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c11
 	Match ID `json:"match"`
 }
+
+// FileReport That of a bundle or that of a game file.
+type FileReport = json.RawMessage
 
 // Finished defines model for Finished.
 type Finished struct {
@@ -648,6 +850,16 @@ type MatchProfile string
 // MatchState defines model for Match.State.
 type MatchState string
 
+// MatchOption defines model for MatchOption.
+type MatchOption struct {
+	Default string `json:"default"`
+
+	// Name For people.
+	Name   string        `json:"name"`
+	Option string        `json:"option"`
+	Values []OptionValue `json:"values"`
+}
+
 // Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
 type Mode string
 
@@ -722,6 +934,102 @@ type Opening struct {
 	Stream  Stream `json:"stream"`
 }
 
+// OptionCode defines model for OptionCode.
+type OptionCode string
+
+// OptionReason defines model for OptionReason.
+type OptionReason struct {
+	Code OptionCode `json:"code"`
+
+	// Detail In English, with the values at fault.
+	Detail string `json:"detail"`
+
+	// Reason In the language of the answer.
+	Reason string `json:"reason"`
+}
+
+// OptionRefusal defines model for OptionRefusal.
+type OptionRefusal struct {
+	Code   OptionCode `json:"code"`
+	Reason string     `json:"reason"`
+
+	// Values One value, or two that do not go together.
+	Values []string `json:"values"`
+}
+
+// OptionValue defines model for OptionValue.
+type OptionValue struct {
+	About string `json:"about"`
+
+	// Name For people.
+	Name string `json:"name"`
+
+	// Value As it is written; N stands for a number from 1 to 25.
+	Value string `json:"value"`
+}
+
+// Options defines model for Options.
+type Options struct {
+	// Check The canonical text, or reasons why there is none.
+	Check OptionsCheck `json:"check,omitempty,omitzero"`
+
+	// Default The canonical text of a match that names no options.
+	Default  string          `json:"default"`
+	Language OptionsLanguage `json:"language"`
+	Options  []MatchOption   `json:"options"`
+
+	// Refused Values, and pairs of values, that the variant cannot have.
+	Refused []OptionRefusal `json:"refused,omitempty,omitzero"`
+	Variant string          `json:"variant,omitempty,omitzero"`
+}
+
+// OptionsLanguage defines model for Options.Language.
+type OptionsLanguage string
+
+// OptionsCheck The canonical text, or reasons why there is none.
+type OptionsCheck struct {
+	Canonical string         `json:"canonical,omitempty,omitzero"`
+	Reasons   []OptionReason `json:"reasons"`
+}
+
+// Overdue defines model for Overdue.
+type Overdue struct {
+	// Due When the statement that is missing was due.
+	Due time.Time `json:"due"`
+
+	// Game Only of a game.
+	Game int `json:"game,omitempty,omitzero"`
+
+	// Index Log index of the assign of a game, or of the commit of a sequence.
+	Index int64 `json:"index"`
+
+	// Match A UUID in canonical lower-case form.
+	//
+	// Examples: 01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c11
+	Match ID `json:"match,omitempty,omitzero"`
+
+	// Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
+	Mode Mode `json:"mode"`
+
+	// Sequence A UUID in canonical lower-case form.
+	//
+	// Examples: 01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c11
+	Sequence ID `json:"sequence"`
+
+	// Since Time of that statement.
+	Since time.Time `json:"since"`
+
+	// Tenant Examples: ada-7f3k
+	Tenant Token `json:"tenant"`
+}
+
+// OverduePage defines model for OverduePage.
+type OverduePage struct {
+	// Next Cursor of the next page; absent on the last one.
+	Next    int64     `json:"next,omitempty,omitzero"`
+	Overdue []Overdue `json:"overdue"`
+}
+
 // Player defines model for Player.
 type Player struct {
 	// Anchor The public end of a player's chain of links (PROTOCOL.md §4).
@@ -729,6 +1037,44 @@ type Player struct {
 
 	// Token A pseudonym made for this match; the log is public and permanent.
 	Token string `json:"token"`
+}
+
+// Plays defines model for Plays.
+type Plays struct {
+	Answers []PlaysAnswer `json:"answers"`
+}
+
+// PlaysAnswer Either an error or everything else.
+type PlaysAnswer = json.RawMessage
+
+// PlaysQuestion Whatever is missing means an ordinary roll in the middle of a game. Other
+// members are passed over, and one of the wrong type is an error of this
+// question alone.
+//
+//   - `variant`: one of `/v1/variants`
+//   - `position`: an object with the members white and black, each an object with
+//     points (from "1" to "24" in the numbers of that side, to a number of
+//     checkers), bar and off (numbers) and pinned (a list of points)
+//   - `pid`: a Position ID, if the request says so
+//   - `mover`: white or black
+//   - `kind`: own, bonus or handed (RULES.md §3)
+//   - `thrown`: the roll as it was thrown, a list of two dice
+//   - `dice`: of this stage, a list of one to four dice
+//   - `stage`: of the roll, from 1
+//   - `roll`: of the mover in the game, from 1
+//   - `first_turn`: true on the mover's first turn
+//   - `white_first_roll`: a list of two dice, for rules that look at it
+//   - `head_taken`: checkers that left the head on this turn before
+type PlaysQuestion = json.RawMessage
+
+// PlaysRequest Examples: {"requests":[{"dice":[3,1],"position":{"black":{"points":{"13":5,"24":2,"6":5,"8":3}},"white":{"points":{"13":5,"24":2,"6":5,"8":3}}}}],"variant":"short"}
+type PlaysRequest struct {
+	// Pid Positions are GNU Backgammon Position IDs in the member `pid`, seen by the mover.
+	Pid      bool            `json:"pid,omitempty,omitzero"`
+	Requests []PlaysQuestion `json:"requests"`
+
+	// Variant Of requests that name none.
+	Variant string `json:"variant,omitempty,omitzero"`
 }
 
 // Problem RFC 9457. A refusal, after which everything is as before.
@@ -789,6 +1135,38 @@ type Record struct {
 	// Record Header and event lines (PROTOCOL.md §5).
 	Record string `json:"record"`
 }
+
+// RecordReport What `verify record --json` prints.
+type RecordReport struct {
+	File     RecordReportFile `json:"file"`
+	Findings []struct {
+		Category string   `json:"category"`
+		Check    string   `json:"check"`
+		Game     int      `json:"game"`
+		Legal    []string `json:"legal,omitempty,omitzero"`
+		Line     int      `json:"line"`
+		Message  string   `json:"message"`
+	} `json:"findings"`
+	Format     RecordReportFormat       `json:"format"`
+	Games      int                      `json:"games"`
+	Ignored    []map[string]interface{} `json:"ignored,omitempty,omitzero"`
+	Notes      []map[string]interface{} `json:"notes,omitempty,omitzero"`
+	Options    string                   `json:"options,omitempty,omitzero"`
+	Rolls      int                      `json:"rolls"`
+	Unchecked  []map[string]interface{} `json:"unchecked,omitempty,omitzero"`
+	Understood []string                 `json:"understood,omitempty,omitzero"`
+	Variant    string                   `json:"variant"`
+	Verdict    RecordReportVerdict      `json:"verdict"`
+}
+
+// RecordReportFile defines model for RecordReport.File.
+type RecordReportFile string
+
+// RecordReportFormat defines model for RecordReport.Format.
+type RecordReportFormat string
+
+// RecordReportVerdict defines model for RecordReport.Verdict.
+type RecordReportVerdict string
 
 // Roll defines model for Roll.
 type Roll struct {
@@ -914,6 +1292,84 @@ type Statement struct {
 	// Text The exact bytes that were hashed into the log (PROTOCOL.md §3).
 	Text string `json:"text"`
 }
+
+// Statistics defines model for Statistics.
+type Statistics struct {
+	// AlarmLevel Corrected p below which it is an alarm.
+	AlarmLevel float64 `json:"alarmLevel"`
+
+	// Games Closed and aborted games that are counted.
+	Games  int64             `json:"games"`
+	Groups []StatisticsGroup `json:"groups"`
+
+	// NotTested What was left out for want of games.
+	NotTested []string `json:"notTested"`
+
+	// ReportLevel Corrected p below which a test is reported.
+	ReportLevel float64          `json:"reportLevel"`
+	Tests       []StatisticsTest `json:"tests"`
+
+	// Uncounted Statements of the log that were there before the service counted, and whose games are not in the answer yet. They are counted in the background; 0 means that every ended game is in.
+	Uncounted int64 `json:"uncounted"`
+}
+
+// StatisticsGroup defines model for StatisticsGroup.
+type StatisticsGroup struct {
+	Aborted int64 `json:"aborted"`
+	Closed  int64 `json:"closed"`
+
+	// Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
+	Mode Mode `json:"mode"`
+
+	// Retired Sequences that no game has used.
+	Retired int64              `json:"retired"`
+	Streams []StatisticsStream `json:"streams"`
+
+	// Tenant Examples: ada-7f3k
+	Tenant Token `json:"tenant"`
+}
+
+// StatisticsStream defines model for StatisticsStream.
+type StatisticsStream struct {
+	Doubles int64 `json:"doubles"`
+
+	// Pairs How often 1-1, 1-2, … 6-6 came, in this order.
+	Pairs  []int64 `json:"pairs"`
+	Rolls  int64   `json:"rolls"`
+	Stream Stream  `json:"stream"`
+
+	// Sums How often the two dice added up to 2, 3, … 12.
+	Sums []int64 `json:"sums"`
+}
+
+// StatisticsTest defines model for StatisticsTest.
+type StatisticsTest struct {
+	// Detectable What would have been found.
+	Detectable string `json:"detectable"`
+	Effect     string `json:"effect"`
+
+	// Holm Corrected for all tests of the answer.
+	Holm float64 `json:"holm"`
+
+	// Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
+	Mode Mode `json:"mode"`
+
+	// N Size of the sample.
+	N    int64  `json:"n"`
+	Name string `json:"name"`
+
+	// P Of this test alone.
+	P         float64               `json:"p"`
+	Statistic string                `json:"statistic"`
+	Unit      string                `json:"unit"`
+	Verdict   StatisticsTestVerdict `json:"verdict"`
+
+	// What The question, in plain words.
+	What string `json:"what"`
+}
+
+// StatisticsTestVerdict defines model for StatisticsTest.Verdict.
+type StatisticsTestVerdict string
 
 // Stream defines model for Stream.
 type Stream string
@@ -1086,6 +1542,27 @@ type SealSequenceParams struct {
 	Since Since `form:"since,omitempty" json:"since,omitempty,omitzero"`
 }
 
+// ListOptionsParams defines parameters for ListOptions.
+type ListOptionsParams struct {
+	// Variant One of `/v1/variants`.
+	Variant string `form:"variant,omitempty" json:"variant,omitempty,omitzero"`
+
+	// Options A line to be checked; needs `variant`.
+	Options string `form:"options,omitempty" json:"options,omitempty,omitzero"`
+
+	// AcceptLanguage RFC 9110 §12.5.4.
+	AcceptLanguage string `json:"Accept-Language,omitempty,omitzero"`
+}
+
+// ListOverdueParams defines parameters for ListOverdue.
+type ListOverdueParams struct {
+	// Cursor The `next` of the previous page.
+	Cursor int64 `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+
+	// Limit Most on one page; 0 for as many as there may be.
+	Limit int `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+}
+
 // ListSequencesParams defines parameters for ListSequences.
 type ListSequencesParams struct {
 	Tenant Token `form:"tenant" json:"tenant"`
@@ -1122,6 +1599,27 @@ type GetStatementParams struct {
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
 }
 
+// GetStatisticsParams defines parameters for GetStatistics.
+type GetStatisticsParams struct {
+	// Tenant Only games of this tenant.
+	Tenant Token `form:"tenant,omitempty" json:"tenant,omitempty,omitzero"`
+
+	// Mode Only games of this mode.
+	Mode Mode `form:"mode,omitempty" json:"mode,omitempty,omitzero"`
+}
+
+// VerifyFileParams defines parameters for VerifyFile.
+type VerifyFileParams struct {
+	// Key Of a bundle, the verifier key of the log that is trusted (its `+` written `%2B`), or `own`.
+	Key string `form:"key,omitempty" json:"key,omitempty,omitzero"`
+
+	// Variant Of a record without header and a match file that names none.
+	Variant string `form:"variant,omitempty" json:"variant,omitempty,omitzero"`
+
+	// Options Of a record without header, in their canonical text.
+	Options string `form:"options,omitempty" json:"options,omitempty,omitzero"`
+}
+
 // OpenMatchJSONRequestBody defines body for OpenMatch for application/json ContentType.
 type OpenMatchJSONRequestBody = OpenRequest
 
@@ -1139,6 +1637,9 @@ type PutLinkJSONRequestBody = LinkRequest
 
 // PutThrowJSONRequestBody defines body for PutThrow for application/json ContentType.
 type PutThrowJSONRequestBody = LinkRequest
+
+// ListPlaysJSONRequestBody defines body for ListPlays for application/json ContentType.
+type ListPlaysJSONRequestBody = PlaysRequest
 
 // RetireSequenceJSONRequestBody defines body for RetireSequence for application/json ContentType.
 type RetireSequenceJSONRequestBody = ReasonRequest

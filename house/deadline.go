@@ -73,10 +73,10 @@ func (h *House) Sweep(ctx context.Context) (Swept, error) {
 		return Swept{}, err
 	}
 	err = h.store.View(ctx, func(r store.Reader) (err error) {
-		if games, err = r.Unended(now.Add(assignedMargin-AssignedLimit), sweepBatch); err != nil {
+		if games, err = r.Unended(now.Add(assignedMargin-AssignedLimit), 0, sweepBatch); err != nil {
 			return fmt.Errorf("find overdue games: %w", err)
 		}
-		sequences, err = r.Unused(now.Add(freeMargin-FreeLimit), sweepBatch)
+		sequences, err = r.Unused(now.Add(freeMargin-FreeLimit), 0, sweepBatch)
 		return err
 	})
 	if err != nil {
@@ -167,6 +167,13 @@ func (h *House) retire(ctx context.Context, sequence, tenant, reason string) (in
 			return err
 		}
 		if index, err = w.append(commitment.Retire{Sequence: sequence, Reason: reason, Secret: secret, Time: w.at}); err != nil {
+			return err
+		}
+		tally, err := h.measureUnused(tx, row)
+		if err != nil {
+			return err
+		}
+		if err := addTally(tx, row.Tenant, row.Mode, tally); err != nil {
 			return err
 		}
 		row.State, row.End = store.Retired, index

@@ -99,6 +99,10 @@ func (t *table) close(ctx context.Context, g *game, row store.Game, result repla
 	match := t.row
 	row.State = store.Closed
 	match.Score = series.Score()
+	tally, err := t.measureEnd(ctx, row, lines)
+	if err != nil {
+		return err
+	}
 	err = t.update(ctx, func(tx store.Tx) error {
 		w, err := t.house.lockLog(tx)
 		if err != nil {
@@ -129,6 +133,9 @@ func (t *table) close(ctx context.Context, g *game, row store.Game, result repla
 			if err := tx.AddEvents(t.id, row.Number, 1, lines); err != nil {
 				return err
 			}
+		}
+		if err := addTally(tx, t.row.Tenant, t.open.Mode.String(), tally); err != nil {
+			return err
 		}
 		return tx.ReplaceMatch(match)
 	})
@@ -227,6 +234,10 @@ func (t *table) abort(ctx context.Context, g *game, by, reason string) error {
 	if s := g.last(); !s.dealt() {
 		abort.LinkA, abort.LinkB, abort.Signature = linkOf(s.row.Links[0]), linkOf(s.row.Links[1]), s.row.Signature
 	}
+	tally, err := t.measureEnd(ctx, row, nil)
+	if err != nil {
+		return err
+	}
 	err = t.update(ctx, func(tx store.Tx) error {
 		w, err := t.house.lockLog(tx)
 		if err != nil {
@@ -238,6 +249,9 @@ func (t *table) abort(ctx context.Context, g *game, by, reason string) error {
 		}
 		abort.Time = w.at
 		if row.End, err = w.append(abort); err != nil {
+			return err
+		}
+		if err := addTally(tx, t.row.Tenant, t.open.Mode.String(), tally); err != nil {
 			return err
 		}
 		return tx.ReplaceGame(row)

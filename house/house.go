@@ -26,6 +26,7 @@ import (
 	"sync"
 	"time"
 
+	"fairdice/audit/stats"
 	"fairdice/commitment"
 	"fairdice/store"
 	"fairdice/translog"
@@ -103,6 +104,8 @@ type House struct {
 	beaconKick chan struct{}
 	beaconDone chan struct{}
 	sweepDone  chan struct{}
+	countDone  chan struct{}
+	reports    *lru.Cache[[32]byte, stats.Report] // by the hash of the counts
 	tables     *lru.Cache[string, *table]
 	seats      sync.Mutex // guards look-up and insertion in tables together
 
@@ -150,8 +153,12 @@ func New(ctx context.Context, c Config) (*House, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make tables: %w", err)
 	}
+	reports, err := lru.New[[32]byte, stats.Report](keptReports)
+	if err != nil {
+		return nil, fmt.Errorf("make reports: %w", err)
+	}
 	h := &House{
-		store: c.Store, origin: c.Origin, logKey: c.LogKey,
+		reports: reports, store: c.Store, origin: c.Origin, logKey: c.LogKey,
 		receipts: receipts, receiptKey: c.ReceiptKey, master: c.Master,
 		random: &lockedReader{r: c.Rand}, clock: newClock(c), rolls: c.Rolls, pool: c.Pool, shared: c.Shared, beacon: c.Beacon, log: c.Logger, observer: c.Observer, tables: tables,
 	}
@@ -183,8 +190,9 @@ func New(ctx context.Context, c Config) (*House, error) {
 	if h.cosigner != nil {
 		h.cosigner.start(h.ctx)
 	}
-	h.sweepDone, h.uses.done = make(chan struct{}), make(chan struct{})
+	h.sweepDone, h.countDone, h.uses.done = make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go h.sweep(h.ctx)
+	go h.count(h.ctx)
 	go h.keepUses(h.ctx)
 	if h.beacon != nil {
 		h.beaconKick, h.beaconDone = make(chan struct{}, 1), make(chan struct{})
@@ -205,6 +213,7 @@ func (h *House) Close() error {
 		<-h.beaconDone
 	}
 	<-h.sweepDone
+	<-h.countDone
 	<-h.uses.done
 	return nil
 }

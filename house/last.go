@@ -27,14 +27,14 @@ func (h *House) EndLog(ctx context.Context, reason string) (checkpoint string, e
 	always := h.now().AddDate(1000, 0, 0) // later than any statement
 	for more := true; more; {
 		err := h.store.Update(ctx, func(tx store.Tx) error {
-			running, err := tx.Unended(always, 1)
+			running, err := tx.Unended(always, 0, 1)
 			if err != nil {
 				return fmt.Errorf("find games: %w", err)
 			}
 			if len(running) > 0 {
 				return refuse(NotDue, "game %d of match %s has not ended; close or abort it first", running[0].Number, running[0].Match)
 			}
-			left, err := tx.Unused(always, SealBatch)
+			left, err := tx.Unused(always, 0, SealBatch)
 			if err != nil {
 				return fmt.Errorf("find sequences: %w", err)
 			}
@@ -87,6 +87,13 @@ func (h *House) retireAll(tx store.Tx, rows []store.Sequence, reason string) err
 			return err
 		}
 		if row.End, err = w.append(commitment.Retire{Sequence: row.ID, Reason: reason, Secret: secret, Time: w.at}); err != nil {
+			return err
+		}
+		tally, err := h.measureUnused(tx, row)
+		if err != nil {
+			return err
+		}
+		if err := addTally(tx, row.Tenant, row.Mode, tally); err != nil {
 			return err
 		}
 		row.State = store.Retired

@@ -41,7 +41,7 @@ func TestEndLog(t *testing.T) {
 	var free []store.Sequence
 	if err := p.store.View(context.Background(), func(r store.Reader) (err error) {
 		if head, err = r.LogHead(); err == nil {
-			free, err = r.Unused(head.Time.AddDate(100, 0, 0), 1)
+			free, err = r.Unused(head.Time.AddDate(100, 0, 0), 0, 1)
 		}
 		return err
 	}); err != nil {

@@ -150,7 +150,7 @@ func (o *Options) set(option, value string) error {
 		o.Series = s
 		return err
 	case "crawford":
-		return pick([]string{"off", "on"}, func(i uint8) { o.Crawford = i == 1 })
+		return pick(crawfordNames[:], func(i uint8) { o.Crawford = i == 1 })
 	default:
 		if value == head55Names[rules.Head55Literal] {
 			return errors.New("head55=literal is the default and is not written")

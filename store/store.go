@@ -80,7 +80,8 @@ type Reader interface {
 	Sequences(tenant, mode string, from uint64, limit int) ([]Sequence, error)
 	// Unused are free sequences committed before that time, oldest first, at
 	// most limit: each must be assigned or retired within 90 days (PROTOCOL.md §7).
-	Unused(before time.Time, limit int) ([]Sequence, error)
+	// Only those count whose commit has at least the log index from.
+	Unused(before time.Time, from int64, limit int) ([]Sequence, error)
 
 	Match(id string) (Match, error)
 	Game(match string, game int) (Game, error)
@@ -88,8 +89,9 @@ type Reader interface {
 	Games(match string) ([]Game, error)
 	// Unended are games that were assigned before that time and are neither
 	// closed nor aborted, oldest first, at most limit: each must end within
-	// 72 hours (PROTOCOL.md §7).
-	Unended(before time.Time, limit int) ([]Game, error)
+	// 72 hours (PROTOCOL.md §7). Only those count whose first assign has at
+	// least the log index from.
+	Unended(before time.Time, from int64, limit int) ([]Game, error)
 	// AwaitingBeacon are segments that are not dealt, wait for a beacon's round and
 	// belong to games that have not ended, lowest round first, at most limit.
 	AwaitingBeacon(limit int) ([]Segment, error)
@@ -124,6 +126,11 @@ type Reader interface {
 	Matches(after string, limit int) ([]Match, error)
 	// Spent are the spent values after that one, in order, at most limit.
 	Spent(after [32]byte, limit int) ([][32]byte, error)
+	// Tally is what was counted of a tenant and mode; Tallies are all, by tenant and mode.
+	Tally(tenant, mode string) (Tally, error)
+	Tallies() ([]Tally, error)
+	// Counting says which games the tallies hold; it is always there.
+	Counting() (Counting, error)
 	// Counts is how much there is of everything but leases.
 	Counts() (Counts, error)
 	// Lease is ErrNotFound before it was taken for the first time.
@@ -173,6 +180,11 @@ type Tx interface {
 	SetCosigned(size int64, note string) error
 	// AddArchive: hash and sequence are unique.
 	AddArchive(Archive) error
+	// SetTally stores a tally in place of the one before it. LockLog comes first,
+	// so that two who add to one both count.
+	SetTally(Tally) error
+	// SetCounting replaces it; LockLog comes first.
+	SetCounting(Counting) error
 	// TakeLease gives a lease to holder for d from now, or lets him keep it for
 	// d from now; d 0 gives it up. While another holder's lasts it is ErrConflict.
 	TakeLease(name, holder string, d time.Duration) (Lease, error)
@@ -343,7 +355,20 @@ type Counts struct {
 	Matches, Games, Segments              int64
 	Rolls, Events, Spent                  int64
 	Entries, Hashes, Checkpoints          int64
+	Tallies                               int64
 }
+
+// Tally is what was counted of the dice of the ended games of a tenant and
+// mode, added up. What the sums mean is the house's matter.
+type Tally struct {
+	Tenant, Mode string
+	Sums         []byte
+}
+
+// Counting says which games the tallies hold: those that ended with a log
+// index below Done, and those with Until or above. What lies between ended
+// before the database had tallies, and is counted bit by bit.
+type Counting struct{ Done, Until int64 }
 
 // Lease is the right of one instance of the service to do something that
 // several must not do at the same time. It is measured by the clock of the

@@ -26,6 +26,7 @@ type Result struct {
 	OverdueN  int64                  `json:"overdueCount"`
 	Stats     stats.Report           `json:"statistics"`
 	Sentences []string               `json:"sentences"`
+	Counted   *stats.Table           `json:"-"` // what Stats tests; nil if the log alone was verified
 	Gathered
 }
 

@@ -192,6 +192,7 @@ func (a *auditor) result() *Result {
 	a.countSequences(r)
 	r.Table = nil
 	if !a.logOnly {
+		r.Counted = a.gathered.Table
 		r.Stats = a.gathered.Table.Report()
 	}
 	a.settleChecks(r)

@@ -65,6 +65,7 @@ type Tally struct {
 
 	// The dice that were served on the personal streams.
 	Pairs   [pairs]int64   `json:"pairs"`
+	PairsA  [pairs]int64   `json:"pairsA"` // those of A
 	Rolls   [2]int64       `json:"rolls"`
 	Worth   [2]int64       `json:"worth"`   // above the mean, by seat
 	ByColor [2]int64       `json:"byColor"` // above the mean, by colour
@@ -132,6 +133,9 @@ func (t *Tally) served(g Game) {
 		seat := int(s.Stream - commitment.StreamA)
 		u := excess(s.Dice)
 		t.Pairs[card(s.Dice)]++
+		if seat == 0 {
+			t.PairsA[card(s.Dice)]++
+		}
 		t.Rolls[seat]++
 		t.Worth[seat] += int64(u)
 		if g.White >= 0 {
@@ -287,6 +291,7 @@ func (t *Tally) block(g Game, seat int, dice []commitment.Dice, first bool) {
 func (t *Tally) Add(o *Tally) {
 	addAll(t.Games[:], o.Games[:])
 	addAll(t.Pairs[:], o.Pairs[:])
+	addAll(t.PairsA[:], o.PairsA[:])
 	addAll(t.Rolls[:], o.Rolls[:])
 	addAll(t.Worth[:], o.Worth[:])
 	addAll(t.ByColor[:], o.ByColor[:])

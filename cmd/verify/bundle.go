@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -166,9 +165,10 @@ func printReport(cmd *cobra.Command, path string, r audit.Report, asJSON bool, s
 	out := cmd.OutOrStdout()
 	var err error
 	if asJSON {
-		enc := json.NewEncoder(out)
-		enc.SetEscapeHTML(false)
-		err = enc.Encode(r)
+		var data []byte
+		if data, err = r.JSON(); err == nil {
+			_, err = out.Write(data)
+		}
 	} else {
 		_, err = io.WriteString(out, r.Text(audit.TextStyle{Color: colored(out), Board: drawState, Words: s.words}))
 	}

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode"
@@ -25,11 +23,7 @@ func (r *recordRun) print(report files.Report, last *replay.State) ([]byte, erro
 			}
 		}
 	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(report)
-	return b.Bytes(), err
+	return report.JSON()
 }
 
 // text words a report for people.

@@ -3,7 +3,9 @@ package files
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -208,4 +210,15 @@ func (r *Report) add(f replay.Finding) {
 		out.State = &f.Refusal.State
 	}
 	r.Findings = append(r.Findings, out)
+}
+
+// JSON is the report as one line of JSON.
+func (r Report) JSON() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(r); err != nil {
+		return nil, fmt.Errorf("encode report: %w", err)
+	}
+	return b.Bytes(), nil
 }

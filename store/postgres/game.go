@@ -28,11 +28,11 @@ func (r *reader) Games(match string) ([]store.Game, error) {
 	return gs, wrap(err, "list games of %s", match)
 }
 
-func (r *reader) Unended(before time.Time, limit int) ([]store.Game, error) {
+func (r *reader) Unended(before time.Time, from int64, limit int) ([]store.Game, error) {
 	gs, err := list(r, scanGame, selectGame+`
 		JOIN segments s ON s.match = g.match AND s.game = g.game AND s.segment = 1
 		JOIN entries e ON e.number = s.assign
-		WHERE g.state < 2 AND e.time < $1 ORDER BY s.assign LIMIT $2`, before, max(limit, 0))
+		WHERE g.state < 2 AND e.time < $1 AND s.assign >= $2 ORDER BY s.assign LIMIT $3`, before, from, max(limit, 0))
 	return gs, wrap(err, "list unended games")
 }
 

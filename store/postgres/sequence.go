@@ -46,9 +46,9 @@ func (r *reader) Sequences(tenant, mode string, from uint64, limit int) ([]store
 	return ss, wrap(err, "list sequences of %s %s", tenant, mode)
 }
 
-func (r *reader) Unused(before time.Time, limit int) ([]store.Sequence, error) {
+func (r *reader) Unused(before time.Time, from int64, limit int) ([]store.Sequence, error) {
 	ss, err := list(r, scanSequence,
-		selectSequence+"WHERE state = 0 AND committed < $1 ORDER BY committed, entry LIMIT $2", before, max(limit, 0))
+		selectSequence+"WHERE state = 0 AND committed < $1 AND entry >= $2 ORDER BY committed, entry LIMIT $3", before, from, max(limit, 0))
 	return ss, wrap(err, "list unused sequences")
 }
 

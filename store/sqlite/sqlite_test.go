@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -151,7 +152,7 @@ func TestRefusedFiles(t *testing.T) {
 				return err
 			}
 			return errors.Join(s.Close(), create("INSERT INTO schema (version, applied) VALUES (99, 0)")(path))
-		}, "schema version 99 is newer than 3"},
+		}, "schema version 99 is newer than 4"},
 		{"database of another program", create("CREATE TABLE users (name TEXT)"), "another program"},
 		{"marked by another program", create("PRAGMA application_id = 7"), "application id 0x7"},
 		{"not a database", func(path string) error {
@@ -313,4 +314,35 @@ func TestOtherNames(t *testing.T) {
 	}
 	defer s.Close()
 	want(t, tenants(t, s), "a")
+}
+
+// A database that is older than the tallies has everything yet to be counted.
+func TestCountingOfOlderDatabases(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.db")
+	if err := create(path); err != nil {
+		t.Fatal(err)
+	}
+	c, err := connect(path, readWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	scripts, err := migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := slices.IndexFunc(scripts, func(s string) bool { return strings.Contains(s, "CREATE TABLE tallies") })
+	if err := migrate(c, applicationID, scripts[:before], time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.once("INSERT INTO entries (number, time, text) VALUES (0, 1, x'00'), (1, 1, x'00'), (2, 1, x'00')"); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrate(c, applicationID, scripts, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	r := &reader{conn: c}
+	if got, err := r.Counting(); err != nil || got != (store.Counting{Until: 3}) {
+		t.Errorf("%+v, %v", got, err)
+	}
 }

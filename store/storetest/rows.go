@@ -181,16 +181,16 @@ func testUnused(t *testing.T, s store.Store) {
 	q := sequence("q1", 1)
 	q.State = store.Assigned
 	update(t, s, func(tx store.Tx) error { return tx.ReplaceSequence(q, store.Free) })
-	unused := func(n, limit int) (ids []string) {
-		for _, q := range get(t, s, func(r store.Reader) ([]store.Sequence, error) { return r.Unused(instant(n), limit) }) {
+	unused := func(n int, from int64, limit int) (ids []string) {
+		for _, q := range get(t, s, func(r store.Reader) ([]store.Sequence, error) { return r.Unused(instant(n), from, limit) }) {
 			ids = append(ids, q.ID)
 		}
 		return ids
 	}
-	same(t, unused(3, 10), []string{"q0", "q2"})
-	same(t, unused(4, 10), []string{"q0", "q2", "q3"})
-	same(t, unused(4, 1), []string{"q0"})
-	same(t, unused(0, 10), []string(nil))
+	same(t, unused(3, 0, 10), []string{"q0", "q2"})
+	same(t, unused(4, 0, 10), []string{"q0", "q2", "q3"})
+	same(t, unused(4, 0, 1), []string{"q0"})
+	same(t, unused(0, 0, 10), []string(nil))
 }
 
 func testMatches(t *testing.T, s store.Store) {
@@ -263,16 +263,18 @@ func testUnended(t *testing.T, s store.Store) {
 			return nil
 		})
 	}
-	unended := func(n, limit int) (numbers []int) {
-		for _, g := range get(t, s, func(r store.Reader) ([]store.Game, error) { return r.Unended(instant(n), limit) }) {
+	unended := func(n int, from int64, limit int) (numbers []int) {
+		for _, g := range get(t, s, func(r store.Reader) ([]store.Game, error) { return r.Unended(instant(n), from, limit) }) {
 			numbers = append(numbers, g.Number)
 		}
 		return numbers
 	}
-	same(t, unended(9, 10), []int{5, 3, 1})
-	same(t, unended(9, 2), []int{5, 3})
-	same(t, unended(4, 10), []int{5, 3})
-	same(t, unended(0, 10), []int(nil))
+	same(t, unended(9, 0, 10), []int{5, 3, 1})
+	same(t, unended(9, 0, 2), []int{5, 3})
+	same(t, unended(4, 0, 10), []int{5, 3})
+	same(t, unended(0, 0, 10), []int(nil))
+	same(t, unended(9, 2, 10), []int{3, 1})
+	same(t, unended(9, 3, 10), []int{1})
 }
 
 func testSegments(t *testing.T, s store.Store) {
@@ -397,9 +399,9 @@ func testEmpty(t *testing.T, s store.Store) {
 			}
 		}()
 		n = append(n, length(r.Tenants()), length(r.APIKeys("club")), length(r.Sequences("club", "random", 0, 9)),
-			length(r.Unused(instant(0), 9)), length(r.Games("m")), length(r.Unended(instant(0), 9)),
+			length(r.Unused(instant(0), 0, 9)), length(r.Games("m")), length(r.Unended(instant(0), 0, 9)),
 			length(r.Segments("m", 1)), length(r.Matches("", 9)), length(r.Spent([32]byte{}, 9)), length(r.Rolls("m", 1)), length(r.Events("m", 1, 1)), length(r.Entries(0, 9)),
-			length(r.LogHashes(nil)))
+			length(r.LogHashes(nil)), length(r.Tallies()))
 		return n, nil
 	})
 	if i := slices.IndexFunc(lengths, func(n int) bool { return n != 0 }); i >= 0 {
@@ -407,6 +409,7 @@ func testEmpty(t *testing.T, s store.Store) {
 	}
 	same(t, get(t, s, store.Reader.LogHead), store.LogHead{})
 	same(t, get(t, s, store.Reader.Counts), store.Counts{})
+	same(t, get(t, s, store.Reader.Counting), store.Counting{})
 	missing(t, s, store.Reader.LatestCheckpoint)
 }
 

@@ -56,6 +56,8 @@ func Run(t *testing.T, create func(t *testing.T) func() store.Store) {
 		{"checkpoints", testCheckpoints},
 		{"archives", testArchives},
 		{"awaiting beacon", testAwaitingBeacon},
+		{"tallies", testTallies},
+		{"tally race", testTallyRace},
 		{"lease", testLease},
 		{"lease race", testLeaseRace},
 		{"own writes", testOwnWrites},

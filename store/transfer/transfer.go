@@ -127,7 +127,7 @@ func logRoot(r store.Reader) (translog.Hash, error) {
 // walk shows every row, in an order that does not depend on the kind of store.
 // Entries come first, for other rows name their index.
 func walk(r store.Reader, modes []string, show func(any) error) error {
-	for _, of := range []func(store.Reader, []string, func(any) error) error{walkLog, walkTenants, walkMatches, walkSpent} {
+	for _, of := range []func(store.Reader, []string, func(any) error) error{walkLog, walkTenants, walkMatches, walkSpent, walkTallies} {
 		if err := of(r, modes, show); err != nil {
 			return err
 		}
@@ -294,6 +294,23 @@ func walkSpent(r store.Reader, _ []string, show func(any) error) error {
 	}
 }
 
+func walkTallies(r store.Reader, _ []string, show func(any) error) error {
+	tallies, err := r.Tallies()
+	if err != nil {
+		return err
+	}
+	for _, t := range tallies {
+		if err := show(t); err != nil {
+			return err
+		}
+	}
+	counting, err := r.Counting()
+	if err != nil {
+		return err
+	}
+	return show(counting)
+}
+
 // writer fills a store, some rows at a time.
 type writer struct {
 	ctx  context.Context
@@ -351,6 +368,18 @@ func put(tx store.Tx, row any) error {
 		return tx.AddEvents(row.match, row.game, 1, row.lines)
 	case [32]byte:
 		return tx.Spend(row)
+	case store.Tally:
+		return underLock(tx, func() error { return tx.SetTally(row) })
+	case store.Counting:
+		return underLock(tx, func() error { return tx.SetCounting(row) })
 	}
 	return fmt.Errorf("no place for a %T", row)
+}
+
+// underLock keeps the promise that tallies change only under the lock of the log.
+func underLock(tx store.Tx, set func() error) error {
+	if _, err := tx.LockLog(); err != nil {
+		return err
+	}
+	return set()
 }

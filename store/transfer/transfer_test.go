@@ -102,6 +102,14 @@ func filled(t *testing.T, s store.Store) {
 				}
 			}
 		}
+		for _, t := range []store.Tally{{Tenant: "b", Mode: "random", Sums: []byte("sums")}, {Tenant: "a", Mode: "real", Sums: []byte("more")}} {
+			if err := tx.SetTally(t); err != nil {
+				return err
+			}
+		}
+		if err := tx.SetCounting(store.Counting{Done: 7, Until: 99}); err != nil {
+			return err
+		}
 		for i := range batch + 5 {
 			id := fmt.Sprintf("match-%d", i)
 			m := store.Match{ID: id, Tenant: "a", Open: int64(i), Games: 1, Tip: [2][32]byte{hash("tip %d", i)}, Finish: -1, Version: int64(rng.IntN(9))}
@@ -143,7 +151,7 @@ func TestCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := store.Counts{Tenants: 2, APIKeys: 2, Sequences: 4 * (batch + 3), Archives: 6, Matches: batch + 5, Games: batch + 5,
-		Segments: batch + 5, Rolls: 3 * (batch + 5), Events: 2 * (batch + 5), Spent: batch + 5, Entries: batch + 77, Hashes: 2*(batch+77) - 3, Checkpoints: 12}
+		Segments: batch + 5, Rolls: 3 * (batch + 5), Events: 2 * (batch + 5), Spent: batch + 5, Entries: batch + 77, Hashes: 2*(batch+77) - 3, Checkpoints: 12, Tallies: 2}
 	if there != want || back != want {
 		t.Errorf("copied %+v and %+v, want %+v", there, back, want)
 	}

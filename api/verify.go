@@ -1,0 +1,159 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"fairdice/audit"
+	"fairdice/commitment"
+	"fairdice/house"
+	"fairdice/replay"
+	"fairdice/replay/files"
+	"fairdice/rules"
+)
+
+// Limits of checking files for others.
+const (
+	// MaxFile is the largest file, in bytes: a bundle of some hundred games. The
+	// program reads larger ones (audit.MaxBundle).
+	MaxFile = 8 << 20
+	// MaxFiles is how many files may be in memory, and MaxChecks how many of
+	// them are checked at once.
+	MaxFiles, MaxChecks = 16, 2
+)
+
+// checker checks files without letting strangers take all of the memory or
+// the processor.
+type checker struct {
+	now    func() time.Time
+	room   chan struct{} // a place for each file in memory
+	places chan struct{} // a place for each check
+}
+
+func newChecker(now func() time.Time) *checker {
+	return &checker{now: now, room: make(chan struct{}, MaxFiles), places: make(chan struct{}, MaxChecks)}
+}
+
+var errBusy = &house.Error{Code: house.Unavailable, Message: "other files are being checked; repeat the request, or use the program verify", RetryAfter: 2 * time.Second}
+
+// take gets a place or says that there is none.
+func take(places chan struct{}) error {
+	select {
+	case places <- struct{}{}:
+		return nil
+	default:
+		return errBusy
+	}
+}
+
+// VerifyFile answers what the program verify says of a file.
+func (s *server) VerifyFile(ctx context.Context, r VerifyFileRequestObject) (VerifyFileResponseObject, error) {
+	if err := take(s.files.room); err != nil {
+		return nil, err
+	}
+	inside := false // a check that outlasts the request keeps its place in memory
+	defer func() {
+		if !inside {
+			<-s.files.room
+		}
+	}()
+	var data []byte
+	if r.Body != nil {
+		var err error
+		if data, err = io.ReadAll(r.Body); err != nil {
+			return nil, unread(err, len(data))
+		}
+	}
+	if len(data) == 0 {
+		return nil, refuse(house.Malformed, "the body is empty")
+	}
+	check, err := s.check(ctx, data, r.Params)
+	if err != nil {
+		return nil, err
+	}
+	if err := take(s.files.places); err != nil {
+		return nil, err
+	}
+	inside = true
+	type outcome struct {
+		report []byte
+		err    error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		defer func() { <-s.files.places; <-s.files.room }()
+		defer func() {
+			if p := recover(); p != nil {
+				done <- outcome{err: fmt.Errorf("check file: %v\n%s", p, debug.Stack())}
+			}
+		}()
+		report, err := check()
+		done <- outcome{report, err}
+	}()
+	select {
+	case o := <-done:
+		if o.err != nil {
+			return nil, o.err
+		}
+		// A reader that failed in the middle is no malformed file.
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		return fileReport(o.report), nil
+	case <-ctx.Done():
+		return nil, &house.Error{Code: house.Unavailable, Message: "the check takes longer than a request may; use the program verify"}
+	}
+}
+
+// check decides what a file is, and reads the parameters that belong to it.
+func (s *server) check(ctx context.Context, data []byte, p VerifyFileParams) (func() ([]byte, error), error) {
+	if start := bytes.TrimLeft(data, " \t\r\n"); len(start) > 0 && start[0] == '{' {
+		if p.Variant != "" || p.Options != "" {
+			return nil, refuse(house.Malformed, "the body is a bundle, which names variant and options itself")
+		}
+		trust := audit.Trust{Key: p.Key, Rules: audit.BuiltInRules(), Now: s.files.now()}
+		if p.Key == "own" {
+			trust.Key = s.house.VerifierKey()
+		} else if p.Key != "" {
+			if _, err := commitment.ParseVerifier(p.Key); err != nil {
+				return nil, refuse(house.Malformed, "parameter key: %v", err)
+			}
+		}
+		return func() ([]byte, error) { return audit.Verify(data, trust).JSON() }, nil
+	}
+	if p.Key != "" {
+		return nil, refuse(house.Malformed, "the body is no bundle, so there is nothing that a key could have signed")
+	}
+	var o files.Options
+	if p.Variant != "" {
+		v, err := rules.Lookup(p.Variant)
+		if err != nil {
+			return nil, refuse(house.Malformed, "variant %.64q is none of /v1/variants", p.Variant)
+		}
+		o.Variant = &v
+	}
+	if p.Options != "" {
+		options, err := replay.ParseOptions(p.Options)
+		if err != nil {
+			return nil, refuse(house.Malformed, "parameter options: %v", err)
+		}
+		o.Options = &options
+	}
+	return func() ([]byte, error) { return files.Check("body", &inTime{ctx, bytes.NewReader(data)}, o).JSON() }, nil
+}
+
+// fileReport is a report as the program prints it, byte for byte.
+type fileReport []byte
+
+// VisitVerifyFileResponse writes the report.
+func (f fileReport) VisitVerifyFileResponse(w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_, err := w.Write(f)
+	return err
+}
