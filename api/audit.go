@@ -55,7 +55,7 @@ func (s *server) GetStatistics(ctx context.Context, r GetStatisticsRequestObject
 		out.Games += closed + aborted
 		out.Groups = append(out.Groups, StatisticsGroup{
 			Tenant: g.Tenant, Mode: Mode(g.Mode), Closed: closed, Aborted: aborted, Retired: retired,
-			Streams: []StatisticsStream{stream(StreamOpening, g.Tally.Opening), stream(StreamA, g.Tally.PairsA), stream(StreamB, b)},
+			Streams: []StatisticsStream{counted(StreamOpening, g.Tally.Opening), counted(StreamA, g.Tally.PairsA), counted(StreamB, b)},
 		})
 	}
 	for _, t := range st.Report.Tests {
@@ -67,8 +67,8 @@ func (s *server) GetStatistics(ctx context.Context, r GetStatisticsRequestObject
 	return out, nil
 }
 
-// stream counts the throws of a stream in the ways people look at them.
-func stream(name Stream, pairs [36]int64) StatisticsStream {
+// counted counts the throws of a stream in the ways people look at them.
+func counted(name Stream, pairs [36]int64) StatisticsStream {
 	out := StatisticsStream{Stream: name, Pairs: pairs[:], Sums: make([]int64, 11)}
 	for i, n := range pairs {
 		out.Rolls += n

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -163,12 +166,7 @@ func held(t testing.TB, next http.Handler) http.Handler {
 	doc, _ := document()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		route, params, err := find.FindRoute(r)
-		for _, v := range params {
-			if v == "" {
-				err = errors.New("no parameter of a path is empty")
-			}
-		}
-		if err != nil || route.Operation.Extensions["x-problems"] == nil {
+		if err != nil || route.Operation.Extensions["x-problems"] == nil || emptyIn(params) {
 			next.ServeHTTP(w, r) // not an address of the document, or the log's own
 			return
 		}
@@ -183,7 +181,7 @@ func held(t testing.TB, next http.Handler) http.Handler {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		wrong := openapi3filter.ValidateRequest(r.Context(), input)
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		rec := httptest.NewRecorder()
+		rec := &recorder{ResponseRecorder: httptest.NewRecorder(), live: w}
 		next.ServeHTTP(rec, r)
 		answer := rec.Body.Bytes()
 		name := route.Operation.OperationID
@@ -203,12 +201,109 @@ func held(t testing.TB, next http.Handler) http.Handler {
 				t.Errorf("%s answered %s, which its x-problems do not list", name, code)
 			}
 		}
+		if rec.streams {
+			heldEvents(t, doc, route.Operation, answer)
+			return
+		}
 		for k, v := range rec.Header() {
 			w.Header()[k] = v
 		}
 		w.WriteHeader(rec.Code)
 		w.Write(answer)
 	})
+}
+
+// emptyIn reports whether a part of the path is missing: for the service that
+// is no address, for the router of the test it is.
+func emptyIn(params map[string]string) bool {
+	for _, v := range params {
+		if v == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// recorder keeps an answer until it is whole, but lets a stream through.
+type recorder struct {
+	*httptest.ResponseRecorder
+	live    http.ResponseWriter
+	streams bool
+}
+
+func (r *recorder) Unwrap() http.ResponseWriter { return r.live }
+
+func (r *recorder) Write(p []byte) (int, error) {
+	if !r.streams && r.Header().Get("Content-Type") == "text/event-stream" {
+		r.streams = true
+		maps.Copy(r.live.Header(), r.Header())
+		r.live.WriteHeader(r.Code)
+	}
+	if r.streams {
+		if n, err := r.live.Write(p); err != nil {
+			return n, err
+		}
+	}
+	return r.ResponseRecorder.Write(p)
+}
+
+// FlushError and Flush, which middleware calls, hide those of the recorder.
+func (r *recorder) FlushError() error { return http.NewResponseController(r.live).Flush() }
+
+// Flush flushes what is let through.
+func (r *recorder) Flush() {
+	if err := r.FlushError(); err != nil && r.streams {
+		panic(http.ErrAbortHandler) // the follower has left
+	}
+}
+
+func init() {
+	openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.PlainBodyDecoder)
+}
+
+// sent is an event of a stream.
+type sent struct{ id, kind, data string }
+
+// eventsIn reads a stream, or the beginning of one, as WHATWG HTML §9.2.6 says.
+func eventsIn(text []byte) (list []sent) {
+	blocks := strings.Split(string(text), "\n\n")
+	for _, block := range blocks[:len(blocks)-1] { // what is not followed by an empty line is no event
+		var e sent
+		for line := range strings.SplitSeq(block, "\n") {
+			name, value, _ := strings.Cut(line, ":")
+			value = strings.TrimPrefix(value, " ")
+			switch name {
+			case "id":
+				e.id = value
+			case "event":
+				e.kind = value
+			case "data":
+				e.data += value
+			}
+		}
+		if e.data != "" {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// heldEvents holds the events of a stream against their schemas.
+func heldEvents(t testing.TB, doc *openapi3.T, op *openapi3.Operation, stream []byte) {
+	kinds, _ := op.Extensions["x-events"].(map[string]any)
+	for _, e := range eventsIn(stream) {
+		schema := doc.Components.Schemas[fmt.Sprint(kinds[e.kind])]
+		if schema == nil {
+			t.Errorf("%s sent an event %q, which x-events does not list", op.OperationID, e.kind)
+			continue
+		}
+		var data any
+		if err := json.Unmarshal([]byte(e.data), &data); err != nil {
+			t.Errorf("%s: event %s is not JSON: %v", op.OperationID, e.kind, err)
+		} else if err := schema.Value.VisitJSON(data, openapi3.EnableJSONSchema2020()); err != nil {
+			t.Errorf("%s: event %s is not as documented: %v\n%s", op.OperationID, e.kind, err, e.data)
+		}
+	}
 }
 
 func codeIn(problem []byte) string {

@@ -37,6 +37,7 @@ func TestExamplesAreGenuine(t *testing.T) {
 	must(t, json.Unmarshal(examples["getVersion"], &version))
 	key, err := commitment.ParseVerifier(version.Key)
 	must(t, err)
+	texts := make(map[int64]string)
 	proved := 0
 	prove := func(name, checkpoint string, statements ...client.Statement) {
 		head, err := translog.OpenCheckpoint(checkpoint, key)
@@ -56,6 +57,7 @@ func TestExamplesAreGenuine(t *testing.T) {
 			if _, err := commitment.Parse([]byte(s.Text)); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
+			texts[s.Index] = s.Text
 			proved++
 		}
 	}
@@ -73,6 +75,38 @@ func TestExamplesAreGenuine(t *testing.T) {
 				prove(name, p.Checkpoint, p.Statements...)
 			}
 		}
+	}
+	// What the examples of the streams show is what the others prove.
+	streamed := 0
+	for _, item := range doc.Paths.Map() {
+		for _, op := range item.Operations() {
+			media := op.Responses.Value("200").Value.Content["text/event-stream"]
+			if media == nil {
+				continue
+			}
+			text := media.Example.(string)
+			heldEvents(t, doc, op, []byte(text))
+			for _, e := range eventsIn([]byte(text)) {
+				var st client.StatementEvent
+				var c client.CheckpointEvent
+				switch e.kind {
+				case "statement":
+					must(t, json.Unmarshal([]byte(e.data), &st))
+					if texts[st.Index] != st.Text {
+						t.Errorf("%s: statement %d is %q", op.OperationID, st.Index, st.Text)
+					}
+				case "checkpoint":
+					must(t, json.Unmarshal([]byte(e.data), &c))
+					if head, err := translog.OpenCheckpoint(c.Note, key); err != nil || head.Size != c.Size {
+						t.Errorf("%s: checkpoint of %d: %v", op.OperationID, c.Size, err)
+					}
+				}
+				streamed++
+			}
+		}
+	}
+	if streamed < 6 {
+		t.Errorf("only %d events in the examples of streams", streamed)
 	}
 	var r client.Roll
 	must(t, json.Unmarshal(examples["drawRoll"], &r))

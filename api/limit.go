@@ -1,11 +1,11 @@
 package api
 
 import (
+	"hash/maphash"
 	"net/http"
 	"net/netip"
 	"strings"
-
-	"github.com/go-chi/httprate"
+	"sync"
 )
 
 // limited holds back a flood of links before the house is asked about any:
@@ -13,42 +13,50 @@ import (
 // that only make the processor work are held back too.
 type limited struct {
 	ServerInterface
-	links *httprate.RateLimiter
-	work  *httprate.RateLimiter
-	proxy string
+	server *server
+}
+
+// worked counts a request that makes the processor work.
+func (l limited) worked(w http.ResponseWriter, r *http.Request) bool {
+	err := l.server.work.take(w, r, caller(r, l.server.proxy))
+	if err != nil {
+		l.server.problem(w, r, err)
+	}
+	return err == nil
 }
 
 // ListOptions is limited.
 func (l limited) ListOptions(w http.ResponseWriter, r *http.Request, params ListOptionsParams) {
-	if !l.work.RespondOnLimit(w, r, caller(r, l.proxy)) {
+	if l.worked(w, r) {
 		l.ServerInterface.ListOptions(w, r, params)
 	}
 }
 
 // ListPlays is limited.
 func (l limited) ListPlays(w http.ResponseWriter, r *http.Request) {
-	if !l.work.RespondOnLimit(w, r, caller(r, l.proxy)) {
+	if l.worked(w, r) {
 		l.ServerInterface.ListPlays(w, r)
 	}
 }
 
 // VerifyFile is limited.
 func (l limited) VerifyFile(w http.ResponseWriter, r *http.Request, params VerifyFileParams) {
-	if !l.work.RespondOnLimit(w, r, caller(r, l.proxy)) {
+	if l.worked(w, r) {
 		l.ServerInterface.VerifyFile(w, r, params)
 	}
 }
 
 // GetStatistics is limited.
 func (l limited) GetStatistics(w http.ResponseWriter, r *http.Request, params GetStatisticsParams) {
-	if !l.work.RespondOnLimit(w, r, caller(r, l.proxy)) {
+	if l.worked(w, r) {
 		l.ServerInterface.GetStatistics(w, r, params)
 	}
 }
 
 // PutLink is limited.
 func (l limited) PutLink(w http.ResponseWriter, r *http.Request, match MatchPath, game GamePath, segment SegmentPath, seat SeatPath, params PutLinkParams) {
-	if l.links.RespondOnLimit(w, r, caller(r, l.proxy)) {
+	if err := l.server.links.take(w, r, caller(r, l.server.proxy)); err != nil {
+		l.server.problem(w, r, err)
 		return
 	}
 	l.ServerInterface.PutLink(w, r, match, game, segment, seat, params)
@@ -56,10 +64,110 @@ func (l limited) PutLink(w http.ResponseWriter, r *http.Request, match MatchPath
 
 // PutThrow is limited, together with the links of cuts.
 func (l limited) PutThrow(w http.ResponseWriter, r *http.Request, match MatchPath, game GamePath, segment SegmentPath, seat SeatPath, throw ThrowPath) {
-	if l.links.RespondOnLimit(w, r, caller(r, l.proxy)) {
+	if err := l.server.links.take(w, r, caller(r, l.server.proxy)); err != nil {
+		l.server.problem(w, r, err)
 		return
 	}
 	l.ServerInterface.PutThrow(w, r, match, game, segment, seat, throw)
+}
+
+// limit counts requests with a key by the key, and reads without one by the
+// address. Whoever probes the service's health is not counted.
+func (s *server) limit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var err error
+		switch reads := r.Method == http.MethodGet || r.Method == http.MethodHead; {
+		case who(r.Context()).Tenant != "":
+			shown := r.Header.Get("Authorization")
+			s.welcome.add(caller(r, s.proxy), shown)
+			if s.perKey != nil {
+				// By the key alone: "bearer  KEY" is no second caller.
+				_, key, _ := strings.Cut(shown, " ")
+				err = s.perKey.take(w, r, strings.TrimSpace(key))
+			}
+		case reads && r.URL.Path != "/healthz" && r.URL.Path != "/readyz":
+			err = s.reads.take(w, r, caller(r, s.proxy))
+		}
+		if err != nil {
+			s.problem(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// credentials are what a request shows to be let in, "" if nothing.
+func credentials(r *http.Request) string {
+	for _, c := range []string{r.Header.Get("Authorization"), r.Header.Get("X-View-Token"), r.URL.Query().Get("view")} {
+		if c != "" {
+			return c
+		}
+	}
+	return ""
+}
+
+// guesses lets in nobody from an address that has tried too many wrong keys
+// and view tokens, but for the keys that were accepted from there lately: a
+// guesser behind the same router, or behind a proxy that the operator has not
+// named, must not shut out a platform.
+func (s *server) guesses(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		shown := credentials(r)
+		if from := caller(r, s.proxy); shown != "" && !s.welcome.has(from, shown) {
+			if err := s.failures.spent(w, from); err != nil {
+				s.problem(w, r, err)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// failed counts a request whose key or token was refused.
+func (s *server) failed(r *http.Request) {
+	if shown := credentials(r); shown != "" {
+		from := caller(r, s.proxy)
+		s.welcome.drop(from, shown)
+		s.failures.count(from)
+	}
+}
+
+// welcome remembers, by their hashes, which keys were accepted from where.
+type welcome struct {
+	seed  maphash.Seed
+	mu    sync.RWMutex
+	known map[uint64]struct{}
+}
+
+func newWelcome() *welcome {
+	return &welcome{seed: maphash.MakeSeed(), known: make(map[uint64]struct{})}
+}
+
+func (v *welcome) hash(from, shown string) uint64 { return maphash.String(v.seed, from+"\n"+shown) }
+
+func (v *welcome) has(from, shown string) bool {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	_, ok := v.known[v.hash(from, shown)]
+	return ok
+}
+
+func (v *welcome) add(from, shown string) {
+	if v.has(from, shown) {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.known) >= maxKeys {
+		clear(v.known)
+	}
+	v.known[v.hash(from, shown)] = struct{}{}
+}
+
+func (v *welcome) drop(from, shown string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.known, v.hash(from, shown))
 }
 
 // caller is whom a request is counted for: the peer of the connection, or

@@ -175,6 +175,24 @@ func (e MatchState) Valid() bool {
 	}
 }
 
+// Defines values for MatchSummaryProfile.
+const (
+	MatchSummaryProfileDiceOnly MatchSummaryProfile = "dice-only"
+	MatchSummaryProfileRefereed MatchSummaryProfile = "refereed"
+)
+
+// Valid indicates whether the value is a known member of the MatchSummaryProfile enum.
+func (e MatchSummaryProfile) Valid() bool {
+	switch e {
+	case MatchSummaryProfileDiceOnly:
+		return true
+	case MatchSummaryProfileRefereed:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Mode.
 const (
 	ModeBalanced Mode = "balanced"
@@ -304,6 +322,24 @@ func (e OptionsLanguage) Valid() bool {
 	case OptionsLanguageKa:
 		return true
 	case OptionsLanguageRu:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Order.
+const (
+	OrderNewest Order = "newest"
+	OrderOldest Order = "oldest"
+)
+
+// Valid indicates whether the value is a known member of the Order enum.
+func (e Order) Valid() bool {
+	switch e {
+	case OrderNewest:
+		return true
+	case OrderOldest:
 		return true
 	default:
 		return false
@@ -529,6 +565,42 @@ func (e SequenceState) Valid() bool {
 	}
 }
 
+// Defines values for StatementType.
+const (
+	StatementTypeAbort  StatementType = "abort"
+	StatementTypeAssign StatementType = "assign"
+	StatementTypeClose  StatementType = "close"
+	StatementTypeCommit StatementType = "commit"
+	StatementTypeDeal   StatementType = "deal"
+	StatementTypeFinish StatementType = "finish"
+	StatementTypeOpen   StatementType = "open"
+	StatementTypeRetire StatementType = "retire"
+)
+
+// Valid indicates whether the value is a known member of the StatementType enum.
+func (e StatementType) Valid() bool {
+	switch e {
+	case StatementTypeAbort:
+		return true
+	case StatementTypeAssign:
+		return true
+	case StatementTypeClose:
+		return true
+	case StatementTypeCommit:
+		return true
+	case StatementTypeDeal:
+		return true
+	case StatementTypeFinish:
+		return true
+	case StatementTypeOpen:
+		return true
+	case StatementTypeRetire:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for StatisticsTestVerdict.
 const (
 	StatisticsTestVerdictAlarm    StatisticsTestVerdict = "alarm"
@@ -639,6 +711,15 @@ type BundleReport struct {
 // BundleReportVerdict defines model for BundleReport.Verdict.
 type BundleReportVerdict string
 
+// CheckpointEvent defines model for CheckpointEvent.
+type CheckpointEvent struct {
+	// Note The signed note.
+	Note string `json:"note"`
+
+	// Size Statements that the checkpoint contains.
+	Size int64 `json:"size"`
+}
+
 // CloseRequest The record of a dice-only game.
 //
 // Examples: {"lines":["opening 4 6","move B 24/18 24/20","resign A 1","end B 1"]}
@@ -655,6 +736,13 @@ type DrawDue struct {
 
 	// Throw Number of the throw in the game, from 1; mode live takes a link of both players for it.
 	Throw int `json:"throw"`
+}
+
+// EndEvent defines model for EndEvent.
+type EndEvent struct {
+	// Score Points of A and B.
+	Score Score      `json:"score"`
+	State MatchState `json:"state"`
 }
 
 // EventsRequest Examples: {"lines":["move A 24/18 18/13"]}
@@ -797,6 +885,20 @@ type Hex = string
 // Examples: 01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c11
 type ID = string
 
+// LineEvent defines model for LineEvent.
+type LineEvent struct {
+	Game int `json:"game"`
+
+	// Line Number among the event lines of the record, from 1.
+	Line int `json:"line"`
+
+	// Receipt Of a roll, a signed note.
+	Receipt string `json:"receipt,omitempty,omitzero"`
+
+	// Text The line without its LF (PROTOCOL.md §5).
+	Text string `json:"text"`
+}
+
 // LinkRequest Examples: {"link":"8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a3b2c1d0e9f8a7b"}
 type LinkRequest struct {
 	// Link 32 bytes in lower-case hex.
@@ -856,9 +958,6 @@ type Match struct {
 // MatchProfile defines model for Match.Profile.
 type MatchProfile string
 
-// MatchState defines model for Match.State.
-type MatchState string
-
 // MatchOption defines model for MatchOption.
 type MatchOption struct {
 	Default string `json:"default"`
@@ -868,6 +967,51 @@ type MatchOption struct {
 	Option string        `json:"option"`
 	Values []OptionValue `json:"values"`
 }
+
+// MatchPage defines model for MatchPage.
+type MatchPage struct {
+	Matches []MatchSummary `json:"matches"`
+
+	// Next Cursor of the next page; absent on the last one.
+	Next int64 `json:"next,omitempty,omitzero"`
+}
+
+// MatchState defines model for MatchState.
+type MatchState string
+
+// MatchSummary defines model for MatchSummary.
+type MatchSummary struct {
+	// A Examples: ada-7f3k
+	A Token `json:"a"`
+
+	// B Examples: ada-7f3k
+	B Token `json:"b"`
+
+	// Games Games that were started.
+	Games int `json:"games"`
+
+	// Index Log index of the open.
+	Index int64 `json:"index"`
+
+	// Match A UUID in canonical lower-case form.
+	//
+	// Examples: 01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c11
+	Match ID `json:"match"`
+
+	// Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
+	Mode    Mode                `json:"mode"`
+	Opened  time.Time           `json:"opened"`
+	Options string              `json:"options"`
+	Profile MatchSummaryProfile `json:"profile"`
+
+	// Score Points of A and B.
+	Score   Score      `json:"score"`
+	State   MatchState `json:"state"`
+	Variant string     `json:"variant"`
+}
+
+// MatchSummaryProfile defines model for MatchSummary.Profile.
+type MatchSummaryProfile string
 
 // Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
 type Mode string
@@ -1000,6 +1144,9 @@ type OptionsCheck struct {
 	Canonical string         `json:"canonical,omitempty,omitzero"`
 	Reasons   []OptionReason `json:"reasons"`
 }
+
+// Order defines model for Order.
+type Order string
 
 // Overdue defines model for Overdue.
 type Overdue struct {
@@ -1302,6 +1449,26 @@ type Statement struct {
 	Text string `json:"text"`
 }
 
+// StatementEvent defines model for StatementEvent.
+type StatementEvent struct {
+	// Index In the log, from 0; `/v1/statements/{index}` has the proof.
+	Index int64 `json:"index"`
+
+	// Text The exact bytes that were hashed into the log (PROTOCOL.md §3).
+	Text string        `json:"text"`
+	Type StatementType `json:"type"`
+}
+
+// StatementPage defines model for StatementPage.
+type StatementPage struct {
+	// Next Cursor of the next page; absent on the last one.
+	Next      int64     `json:"next,omitempty,omitzero"`
+	Published Published `json:"published"`
+}
+
+// StatementType defines model for StatementType.
+type StatementType string
+
 // Statistics defines model for Statistics.
 type Statistics struct {
 	// AlarmLevel Corrected p below which it is an alarm.
@@ -1441,6 +1608,9 @@ type Version struct {
 // VersionProtocol defines model for Version.Protocol.
 type VersionProtocol string
 
+// Cursor defines model for Cursor.
+type Cursor = int64
+
 // GamePath defines model for GamePath.
 type GamePath = int
 
@@ -1449,6 +1619,15 @@ type IfNoneMatch = string
 
 // IndexPath defines model for IndexPath.
 type IndexPath = int
+
+// LastEventID defines model for LastEventID.
+type LastEventID = string
+
+// LastQuery defines model for LastQuery.
+type LastQuery = string
+
+// Limit defines model for Limit.
+type Limit = int
 
 // LinePath defines model for LinePath.
 type LinePath = int
@@ -1490,6 +1669,39 @@ type GetArchiveParams struct {
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
 }
 
+// WatchLogParams defines parameters for WatchLog.
+type WatchLogParams struct {
+	// Last The same for places that cannot send headers; the header, which a browser sends when it reconnects, counts first.
+	Last LastQuery `form:"last,omitempty" json:"last,omitempty,omitzero"`
+
+	// LastEventID Id of the last event the caller has got.
+	LastEventID LastEventID `json:"Last-Event-ID,omitempty,omitzero"`
+}
+
+// ListMatchesParams defines parameters for ListMatches.
+type ListMatchesParams struct {
+	// State Only matches in this state.
+	State MatchState `form:"state,omitempty" json:"state,omitempty,omitzero"`
+
+	// Variant Only matches of this variant.
+	Variant string `form:"variant,omitempty" json:"variant,omitempty,omitzero"`
+
+	// Mode Only matches of this mode.
+	Mode Mode `form:"mode,omitempty" json:"mode,omitempty,omitzero"`
+
+	// Player Only matches in which one of the players has this token.
+	Player Token `form:"player,omitempty" json:"player,omitempty,omitzero"`
+
+	// Order Which match comes first.
+	Order Order `form:"order,omitempty" json:"order,omitempty,omitzero"`
+
+	// Cursor The `next` of the previous page.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+
+	// Limit Most entries of one page; 0 for as many as there may be.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+}
+
 // OpenMatchParams defines parameters for OpenMatch.
 type OpenMatchParams struct {
 	// Since Size of the log the caller has seen; the answer proves that its checkpoint extends it.
@@ -1506,6 +1718,19 @@ type AbandonMatchParams struct {
 type GetBundleParams struct {
 	// IfNoneMatch The ETag the caller holds.
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
+}
+
+// WatchMatchParams defines parameters for WatchMatch.
+type WatchMatchParams struct {
+	// View The view token, for places that cannot send headers.
+	View ViewQuery `form:"view,omitempty" json:"view,omitempty,omitzero"`
+
+	// Last The same for places that cannot send headers; the header, which a browser sends when it reconnects, counts first.
+	Last       LastQuery  `form:"last,omitempty" json:"last,omitempty,omitzero"`
+	XViewToken ViewHeader `json:"X-View-Token,omitempty,omitzero"`
+
+	// LastEventID Id of the last event the caller has got.
+	LastEventID LastEventID `json:"Last-Event-ID,omitempty,omitzero"`
 }
 
 // NextGameParams defines parameters for NextGame.
@@ -1581,10 +1806,10 @@ type ListSequencesParams struct {
 	State SequenceState `form:"state,omitempty" json:"state,omitempty,omitzero"`
 
 	// Cursor The `next` of the previous page.
-	Cursor int64 `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 
-	// Limit Most sequences on one page; 0 for as many as there may be.
-	Limit int `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+	// Limit Most entries of one page; 0 for as many as there may be.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 }
 
 // GetSequenceParams defines parameters for GetSequence.
@@ -1597,6 +1822,24 @@ type GetSequenceParams struct {
 type RetireSequenceParams struct {
 	// Since Size of the log the caller has seen; the answer proves that its checkpoint extends it.
 	Since Since `form:"since,omitempty" json:"since,omitempty,omitzero"`
+}
+
+// ListStatementsParams defines parameters for ListStatements.
+type ListStatementsParams struct {
+	// Type Only statements of this type (PROTOCOL.md §3).
+	Type StatementType `form:"type,omitempty" json:"type,omitempty,omitzero"`
+
+	// Match Only statements of this match, with the commits of its sequences.
+	Match ID `form:"match,omitempty" json:"match,omitempty,omitzero"`
+
+	// Since Size of the log the caller has seen; the answer proves that its checkpoint extends it.
+	Since Since `form:"since,omitempty" json:"since,omitempty,omitzero"`
+
+	// Cursor The `next` of the previous page.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+
+	// Limit Most entries of one page; 0 for as many as there may be.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 }
 
 // GetStatementParams defines parameters for GetStatement.
@@ -1667,6 +1910,12 @@ type ServerInterface interface {
 	// GetReadiness Whether the service can answer from its database
 	// (GET /readyz)
 	GetReadiness(w http.ResponseWriter, r *http.Request)
+	// WatchLog Follow the log
+	// (GET /v1/feed)
+	WatchLog(w http.ResponseWriter, r *http.Request, params WatchLogParams)
+	// ListMatches The matches of the caller's tenant
+	// (GET /v1/matches)
+	ListMatches(w http.ResponseWriter, r *http.Request, params ListMatchesParams)
 	// GetMatch The state of a match
 	// (GET /v1/matches/{match})
 	GetMatch(w http.ResponseWriter, r *http.Request, match MatchPath)
@@ -1679,6 +1928,9 @@ type ServerInterface interface {
 	// GetBundle Everything that proves a match, in one file
 	// (GET /v1/matches/{match}/bundle)
 	GetBundle(w http.ResponseWriter, r *http.Request, match MatchPath, params GetBundleParams)
+	// WatchMatch Follow a match
+	// (GET /v1/matches/{match}/feed)
+	WatchMatch(w http.ResponseWriter, r *http.Request, match MatchPath, params WatchMatchParams)
 	// NextGame Start the next game
 	// (PUT /v1/matches/{match}/games/{game})
 	NextGame(w http.ResponseWriter, r *http.Request, match MatchPath, game GamePath, params NextGameParams)
@@ -1730,6 +1982,9 @@ type ServerInterface interface {
 	// RetireSequence Retire a sequence that no game uses
 	// (PUT /v1/sequences/{sequence}/retire)
 	RetireSequence(w http.ResponseWriter, r *http.Request, sequence SequencePath, params RetireSequenceParams)
+	// ListStatements The statements of the log
+	// (GET /v1/statements)
+	ListStatements(w http.ResponseWriter, r *http.Request, params ListStatementsParams)
 	// GetStatement One statement with its proof
 	// (GET /v1/statements/{index})
 	GetStatement(w http.ResponseWriter, r *http.Request, index int64, params GetStatementParams)
@@ -1778,6 +2033,18 @@ func (_ Unimplemented) GetReadiness(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// WatchLog Follow the log
+// (GET /v1/feed)
+func (_ Unimplemented) WatchLog(w http.ResponseWriter, r *http.Request, params WatchLogParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListMatches The matches of the caller's tenant
+// (GET /v1/matches)
+func (_ Unimplemented) ListMatches(w http.ResponseWriter, r *http.Request, params ListMatchesParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // GetMatch The state of a match
 // (GET /v1/matches/{match})
 func (_ Unimplemented) GetMatch(w http.ResponseWriter, r *http.Request, match MatchPath) {
@@ -1799,6 +2066,12 @@ func (_ Unimplemented) AbandonMatch(w http.ResponseWriter, r *http.Request, matc
 // GetBundle Everything that proves a match, in one file
 // (GET /v1/matches/{match}/bundle)
 func (_ Unimplemented) GetBundle(w http.ResponseWriter, r *http.Request, match MatchPath, params GetBundleParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// WatchMatch Follow a match
+// (GET /v1/matches/{match}/feed)
+func (_ Unimplemented) WatchMatch(w http.ResponseWriter, r *http.Request, match MatchPath, params WatchMatchParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -1901,6 +2174,12 @@ func (_ Unimplemented) GetSequence(w http.ResponseWriter, r *http.Request, seque
 // RetireSequence Retire a sequence that no game uses
 // (PUT /v1/sequences/{sequence}/retire)
 func (_ Unimplemented) RetireSequence(w http.ResponseWriter, r *http.Request, sequence SequencePath, params RetireSequenceParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListStatements The statements of the log
+// (GET /v1/statements)
+func (_ Unimplemented) ListStatements(w http.ResponseWriter, r *http.Request, params ListStatementsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2032,6 +2311,171 @@ func (siw *ServerInterfaceWrapper) GetReadiness(w http.ResponseWriter, r *http.R
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetReadiness(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// WatchLog operation middleware
+func (siw *ServerInterfaceWrapper) WatchLog(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params WatchLogParams
+
+	// ------------- Optional query parameter "last" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "last", r.URL.Query(), &params.Last, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "last"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "last", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID LastEventID
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Last-Event-ID", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Last-Event-ID", Err: err})
+			return
+		}
+
+		params.LastEventID = LastEventID
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.WatchLog(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListMatches operation middleware
+func (siw *ServerInterfaceWrapper) ListMatches(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListMatchesParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "variant" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "variant"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "variant", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "mode" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "mode", r.URL.Query(), &params.Mode, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "mode"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "mode", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "player" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "player", r.URL.Query(), &params.Player, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "player"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "player", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "order" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "order", r.URL.Query(), &params.Order, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "order"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "order", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListMatches(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2192,6 +2636,101 @@ func (siw *ServerInterfaceWrapper) GetBundle(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetBundle(w, r, match, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// WatchMatch operation middleware
+func (siw *ServerInterfaceWrapper) WatchMatch(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "match" -------------
+	var match MatchPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "match", chi.URLParam(r, "match"), &match, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "match", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params WatchMatchParams
+
+	// ------------- Optional query parameter "view" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "view", r.URL.Query(), &params.View, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "view"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "view", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "last" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "last", r.URL.Query(), &params.Last, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "last"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "last", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "X-View-Token" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-View-Token")]; found {
+		var XViewToken ViewHeader
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "X-View-Token", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-View-Token", valueList[0], &XViewToken, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "X-View-Token", Err: err})
+			return
+		}
+
+		params.XViewToken = XViewToken
+
+	}
+
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID LastEventID
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Last-Event-ID", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Last-Event-ID", Err: err})
+			return
+		}
+
+		params.LastEventID = LastEventID
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.WatchMatch(w, r, match, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3066,6 +3605,91 @@ func (siw *ServerInterfaceWrapper) RetireSequence(w http.ResponseWriter, r *http
 	handler.ServeHTTP(w, r)
 }
 
+// ListStatements operation middleware
+func (siw *ServerInterfaceWrapper) ListStatements(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListStatementsParams
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "match" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "match", r.URL.Query(), &params.Match, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "match"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "match", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", r.URL.Query(), &params.Since, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "since"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "since", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListStatements(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetStatement operation middleware
 func (siw *ServerInterfaceWrapper) GetStatement(w http.ResponseWriter, r *http.Request) {
 
@@ -3402,6 +4026,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	}
 
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/matches", wrapper.ListMatches)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/matches/{match}", wrapper.GetMatch)
 	})
 	r.Group(func(r chi.Router) {
@@ -3409,6 +4036,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/matches/{match}/statements", wrapper.GetStatements)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/matches/{match}/feed", wrapper.WatchMatch)
 	})
 	r.Group(func(r chi.Router) {
 		r.Put(options.BaseURL+"/v1/matches/{match}/abandon", wrapper.AbandonMatch)
@@ -3451,6 +4081,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Put(options.BaseURL+"/v1/sequences/{sequence}/retire", wrapper.RetireSequence)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/statements", wrapper.ListStatements)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/feed", wrapper.WatchLog)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/statements/{index}", wrapper.GetStatement)
@@ -3499,7 +4135,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 }
 
 type ProblemResponseHeaders struct {
-	RetryAfter int
+	RateLimit       string
+	RateLimitPolicy string
+	RetryAfter      int
 }
 type ProblemApplicationProblemPlusJSONResponse struct {
 	Body Problem
@@ -3564,6 +4202,8 @@ func (response GetArchivedefaultApplicationProblemPlusJSONResponse) VisitGetArch
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -3604,6 +4244,8 @@ func (response GetHealthdefaultApplicationProblemPlusJSONResponse) VisitGetHealt
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -3650,6 +4292,8 @@ func (response GetDocumentdefaultApplicationProblemPlusJSONResponse) VisitGetDoc
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -3690,6 +4334,123 @@ func (response GetReadinessdefaultApplicationProblemPlusJSONResponse) VisitGetRe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WatchLogRequestObject struct {
+	Params WatchLogParams
+}
+
+type WatchLogResponseObject interface {
+	VisitWatchLogResponse(w http.ResponseWriter) error
+}
+
+type WatchLog200TexteventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response WatchLog200TexteventStreamResponse) VisitWatchLogResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type WatchLogdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response WatchLogdefaultApplicationProblemPlusJSONResponse) VisitWatchLogResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListMatchesRequestObject struct {
+	Params ListMatchesParams
+}
+
+type ListMatchesResponseObject interface {
+	VisitListMatchesResponse(w http.ResponseWriter) error
+}
+
+type ListMatches200JSONResponse MatchPage
+
+func (response ListMatches200JSONResponse) VisitListMatchesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListMatchesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListMatchesdefaultApplicationProblemPlusJSONResponse) VisitListMatchesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -3731,6 +4492,8 @@ func (response GetMatchdefaultApplicationProblemPlusJSONResponse) VisitGetMatchR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -3774,6 +4537,8 @@ func (response OpenMatchdefaultApplicationProblemPlusJSONResponse) VisitOpenMatc
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -3816,6 +4581,8 @@ func (response AbandonMatchdefaultApplicationProblemPlusJSONResponse) VisitAband
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -3882,6 +4649,89 @@ func (response GetBundledefaultApplicationProblemPlusJSONResponse) VisitGetBundl
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WatchMatchRequestObject struct {
+	Match  MatchPath `json:"match"`
+	Params WatchMatchParams
+}
+
+type WatchMatchResponseObject interface {
+	VisitWatchMatchResponse(w http.ResponseWriter) error
+}
+
+type WatchMatch200TexteventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response WatchMatch200TexteventStreamResponse) VisitWatchMatchResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type WatchMatch204Response struct {
+}
+
+func (response WatchMatch204Response) VisitWatchMatchResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type WatchMatchdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response WatchMatchdefaultApplicationProblemPlusJSONResponse) VisitWatchMatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -3925,6 +4775,8 @@ func (response NextGamedefaultApplicationProblemPlusJSONResponse) VisitNextGameR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -3969,6 +4821,8 @@ func (response AbortGamedefaultApplicationProblemPlusJSONResponse) VisitAbortGam
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4013,6 +4867,8 @@ func (response CloseGamedefaultApplicationProblemPlusJSONResponse) VisitCloseGam
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4057,6 +4913,8 @@ func (response AppendEventsdefaultApplicationProblemPlusJSONResponse) VisitAppen
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4108,6 +4966,8 @@ func (response GetRecorddefaultApplicationProblemPlusJSONResponse) VisitGetRecor
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4154,6 +5014,8 @@ func (response PutLinkdefaultApplicationProblemPlusJSONResponse) VisitPutLinkRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4200,6 +5062,8 @@ func (response PutThrowdefaultApplicationProblemPlusJSONResponse) VisitPutThrowR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4245,6 +5109,8 @@ func (response DrawRolldefaultApplicationProblemPlusJSONResponse) VisitDrawRollR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4287,6 +5153,8 @@ func (response GetStatementsdefaultApplicationProblemPlusJSONResponse) VisitGetS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4327,6 +5195,8 @@ func (response ListModesdefaultApplicationProblemPlusJSONResponse) VisitListMode
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4370,6 +5240,8 @@ func (response SealSequencedefaultApplicationProblemPlusJSONResponse) VisitSealS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4421,6 +5293,8 @@ func (response ListOptionsdefaultApplicationProblemPlusJSONResponse) VisitListOp
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4462,6 +5336,8 @@ func (response ListOverduedefaultApplicationProblemPlusJSONResponse) VisitListOv
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4503,6 +5379,8 @@ func (response ListPlaysdefaultApplicationProblemPlusJSONResponse) VisitListPlay
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4544,6 +5422,8 @@ func (response ListSequencesdefaultApplicationProblemPlusJSONResponse) VisitList
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4586,6 +5466,8 @@ func (response GetSequencedefaultApplicationProblemPlusJSONResponse) VisitGetSeq
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4629,6 +5511,51 @@ func (response RetireSequencedefaultApplicationProblemPlusJSONResponse) VisitRet
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListStatementsRequestObject struct {
+	Params ListStatementsParams
+}
+
+type ListStatementsResponseObject interface {
+	VisitListStatementsResponse(w http.ResponseWriter) error
+}
+
+type ListStatements200JSONResponse StatementPage
+
+func (response ListStatements200JSONResponse) VisitListStatementsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListStatementsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListStatementsdefaultApplicationProblemPlusJSONResponse) VisitListStatementsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4695,6 +5622,8 @@ func (response GetStatementdefaultApplicationProblemPlusJSONResponse) VisitGetSt
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4733,6 +5662,8 @@ func (response GetProofdefaultApplicationProblemPlusJSONResponse) VisitGetProofR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4774,6 +5705,8 @@ func (response GetStatisticsdefaultApplicationProblemPlusJSONResponse) VisitGetS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4814,6 +5747,8 @@ func (response ListVariantsdefaultApplicationProblemPlusJSONResponse) VisitListV
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4865,6 +5800,8 @@ func (response VerifyFiledefaultApplicationProblemPlusJSONResponse) VisitVerifyF
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4905,6 +5842,8 @@ func (response GetVersiondefaultApplicationProblemPlusJSONResponse) VisitGetVers
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("RateLimit", fmt.Sprint(response.Headers.RateLimit))
+	w.Header().Set("RateLimit-Policy", fmt.Sprint(response.Headers.RateLimitPolicy))
 	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
@@ -4925,6 +5864,12 @@ type StrictServerInterface interface {
 	// GetReadiness Whether the service can answer from its database
 	// (GET /readyz)
 	GetReadiness(ctx context.Context, request GetReadinessRequestObject) (GetReadinessResponseObject, error)
+	// WatchLog Follow the log
+	// (GET /v1/feed)
+	WatchLog(ctx context.Context, request WatchLogRequestObject) (WatchLogResponseObject, error)
+	// ListMatches The matches of the caller's tenant
+	// (GET /v1/matches)
+	ListMatches(ctx context.Context, request ListMatchesRequestObject) (ListMatchesResponseObject, error)
 	// GetMatch The state of a match
 	// (GET /v1/matches/{match})
 	GetMatch(ctx context.Context, request GetMatchRequestObject) (GetMatchResponseObject, error)
@@ -4937,6 +5882,9 @@ type StrictServerInterface interface {
 	// GetBundle Everything that proves a match, in one file
 	// (GET /v1/matches/{match}/bundle)
 	GetBundle(ctx context.Context, request GetBundleRequestObject) (GetBundleResponseObject, error)
+	// WatchMatch Follow a match
+	// (GET /v1/matches/{match}/feed)
+	WatchMatch(ctx context.Context, request WatchMatchRequestObject) (WatchMatchResponseObject, error)
 	// NextGame Start the next game
 	// (PUT /v1/matches/{match}/games/{game})
 	NextGame(ctx context.Context, request NextGameRequestObject) (NextGameResponseObject, error)
@@ -4988,6 +5936,9 @@ type StrictServerInterface interface {
 	// RetireSequence Retire a sequence that no game uses
 	// (PUT /v1/sequences/{sequence}/retire)
 	RetireSequence(ctx context.Context, request RetireSequenceRequestObject) (RetireSequenceResponseObject, error)
+	// ListStatements The statements of the log
+	// (GET /v1/statements)
+	ListStatements(ctx context.Context, request ListStatementsRequestObject) (ListStatementsResponseObject, error)
 	// GetStatement One statement with its proof
 	// (GET /v1/statements/{index})
 	GetStatement(ctx context.Context, request GetStatementRequestObject) (GetStatementResponseObject, error)
@@ -5146,6 +6097,58 @@ func (sh *strictHandler) GetReadiness(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// WatchLog operation middleware
+func (sh *strictHandler) WatchLog(w http.ResponseWriter, r *http.Request, params WatchLogParams) {
+	var request WatchLogRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.WatchLog(ctx, request.(WatchLogRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "WatchLog")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(WatchLogResponseObject); ok {
+		if err := validResponse.VisitWatchLogResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListMatches operation middleware
+func (sh *strictHandler) ListMatches(w http.ResponseWriter, r *http.Request, params ListMatchesParams) {
+	var request ListMatchesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListMatches(ctx, request.(ListMatchesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListMatches")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListMatchesResponseObject); ok {
+		if err := validResponse.VisitListMatchesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetMatch operation middleware
 func (sh *strictHandler) GetMatch(w http.ResponseWriter, r *http.Request, match MatchPath) {
 	var request GetMatchRequestObject
@@ -5253,6 +6256,33 @@ func (sh *strictHandler) GetBundle(w http.ResponseWriter, r *http.Request, match
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetBundleResponseObject); ok {
 		if err := validResponse.VisitGetBundleResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// WatchMatch operation middleware
+func (sh *strictHandler) WatchMatch(w http.ResponseWriter, r *http.Request, match MatchPath, params WatchMatchParams) {
+	var request WatchMatchRequestObject
+
+	request.Match = match
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.WatchMatch(ctx, request.(WatchMatchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "WatchMatch")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(WatchMatchResponseObject); ok {
+		if err := validResponse.VisitWatchMatchResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -5770,6 +6800,32 @@ func (sh *strictHandler) RetireSequence(w http.ResponseWriter, r *http.Request, 
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(RetireSequenceResponseObject); ok {
 		if err := validResponse.VisitRetireSequenceResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListStatements operation middleware
+func (sh *strictHandler) ListStatements(w http.ResponseWriter, r *http.Request, params ListStatementsParams) {
+	var request ListStatementsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListStatements(ctx, request.(ListStatementsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListStatements")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListStatementsResponseObject); ok {
+		if err := validResponse.VisitListStatementsResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -114,6 +114,7 @@ func (s *server) problem(w http.ResponseWriter, r *http.Request, err error) {
 		h.Set("Connection", "close") // the rest of the body may still come
 	}
 	if kind.status == http.StatusUnauthorized {
+		s.failed(r)
 		h.Set("WWW-Authenticate", `Bearer realm="fairdice"`)
 	}
 	h.Set("Content-Type", "application/problem+json")

@@ -13,21 +13,28 @@ import (
 
 // shape is what a request may bring beside its path and headers.
 type shape struct {
-	query []string
-	body  bool
-	file  bool  // the body is a file of any kind, not JSON of ours
-	limit int64 // bytes of the body; zero: maxSmall
-	// anybody may send the body, without a key.
-	anybody bool
+	query   []string
+	body    bool
+	file    bool  // the body is a file of any kind, not JSON of ours
+	limit   int64 // bytes of the body; zero: maxSmall
+	anybody bool  // may send the body, without a key
+	stream  bool  // the answer goes on until the caller leaves
+	lasting bool  // the answer may be stored, and says how long
 }
 
-// shapes are those of the operations that bring anything, by the pattern of
-// their route; TestShapesAreTheDocument holds them against openapi.yaml.
+// shapes are those of the operations that bring anything or are answered in
+// another way than most, by the pattern of their route; TestShapesAreTheDocument holds them against openapi.yaml.
 var shapes = map[string]shape{
-	"PUT /v1/matches/{match}":                                                      {query: []string{"since"}, body: true},
-	"GET /v1/matches/{match}/statements":                                           {query: []string{"since"}},
-	"PUT /v1/matches/{match}/abandon":                                              {query: []string{"since"}},
-	"PUT /v1/matches/{match}/games/{game}":                                         {query: []string{"since"}},
+	"GET /v1/matches":                      {query: []string{"state", "variant", "mode", "player", "order", "cursor", "limit"}},
+	"GET /v1/matches/{match}/feed":         {query: []string{"view", "last"}, stream: true},
+	"GET /v1/feed":                         {query: []string{"last"}, stream: true},
+	"GET /v1/statements":                   {query: []string{"type", "match", "since", "cursor", "limit"}},
+	"GET /v1/matches/{match}/bundle":       {lasting: true},
+	"GET /archive/{hash}":                  {lasting: true},
+	"PUT /v1/matches/{match}":              {query: []string{"since"}, body: true},
+	"GET /v1/matches/{match}/statements":   {query: []string{"since"}},
+	"PUT /v1/matches/{match}/abandon":      {query: []string{"since"}},
+	"PUT /v1/matches/{match}/games/{game}": {query: []string{"since"}},
 	"PUT /v1/matches/{match}/games/{game}/segments/{segment}/links/{seat}":         {query: []string{"since"}, body: true, limit: maxLink, anybody: true},
 	"PUT /v1/matches/{match}/games/{game}/segments/{segment}/links/{seat}/{throw}": {body: true, limit: maxLink, anybody: true},
 	"PUT /v1/matches/{match}/games/{game}/events/{line}":                           {body: true, limit: MaxBody},
@@ -35,15 +42,15 @@ var shapes = map[string]shape{
 	"PUT /v1/matches/{match}/games/{game}/abort":                                   {query: []string{"since"}, body: true},
 	"GET /v1/matches/{match}/games/{game}/record":                                  {query: []string{"view"}},
 	"PUT /v1/modes/{mode}/sequences/{number}":                                      {query: []string{"since"}},
-	"GET /v1/sequences":                                                            {query: []string{"tenant", "mode", "state", "cursor", "limit"}},
-	"GET /v1/sequences/{sequence}":                                                 {query: []string{"since"}},
-	"PUT /v1/sequences/{sequence}/retire":                                          {query: []string{"since"}, body: true},
-	"GET /v1/options":                                                              {query: []string{"variant", "options"}},
-	"POST /v1/plays":                                                               {body: true, limit: maxPlays, anybody: true},
-	"POST /v1/verify":                                                              {query: []string{"key", "variant", "options"}, body: true, file: true, limit: MaxFile, anybody: true},
-	"GET /v1/overdue":                                                              {query: []string{"cursor", "limit"}},
-	"GET /v1/statistics":                                                           {query: []string{"tenant", "mode"}},
-	"GET /v1/statements/{index}":                                                   {query: []string{"since"}},
+	"GET /v1/sequences":                   {query: []string{"tenant", "mode", "state", "cursor", "limit"}},
+	"GET /v1/sequences/{sequence}":        {query: []string{"since"}},
+	"PUT /v1/sequences/{sequence}/retire": {query: []string{"since"}, body: true},
+	"GET /v1/options":                     {query: []string{"variant", "options"}},
+	"POST /v1/plays":                      {body: true, limit: maxPlays, anybody: true},
+	"POST /v1/verify":                     {query: []string{"key", "variant", "options"}, body: true, file: true, limit: MaxFile, anybody: true},
+	"GET /v1/overdue":                     {query: []string{"cursor", "limit"}},
+	"GET /v1/statistics":                  {query: []string{"tenant", "mode"}},
+	"GET /v1/statements/{index}":          {query: []string{"since"}, lasting: true},
 }
 
 // shapeOf is that of the operation a request was routed to.

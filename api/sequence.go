@@ -41,47 +41,6 @@ func (s *server) GetSequence(ctx context.Context, r GetSequenceRequestObject) (G
 	return GetSequence200JSONResponse{Sequence: sequence(v), Published: published(p)}, nil
 }
 
-// maxPage is the most sequences on a page, and the number if none is asked
-// for; openapi.yaml lists the same. One more must still fit house.MaxPage.
-const maxPage = 100
-
-// ListSequences answers one page of sequences.
-func (s *server) ListSequences(ctx context.Context, r ListSequencesRequestObject) (ListSequencesResponseObject, error) {
-	limit := r.Params.Limit
-	switch {
-	case limit == 0:
-		limit = maxPage
-	case limit < 1 || limit > maxPage:
-		return nil, refuse(house.Malformed, "limit is not 1 to %d", maxPage)
-	}
-	if err := commitment.CheckToken(r.Params.Tenant); err != nil {
-		return nil, refuse(house.Malformed, "tenant: %v", err)
-	}
-	if !r.Params.Mode.Valid() {
-		return nil, refuse(house.Malformed, "mode %q is none of /v1/modes", r.Params.Mode)
-	}
-	if st := r.Params.State; st != "" && !st.Valid() {
-		return nil, refuse(house.Malformed, "state %q is none of free, assigned, published, retired", st)
-	}
-	if r.Params.Cursor < 0 || r.Params.Cursor > commitment.MaxInteger {
-		return nil, refuse(house.Malformed, "cursor is not the next of a page")
-	}
-	// One more than asked for tells whether there is a next page.
-	list, err := s.house.Sequences(ctx, r.Params.Tenant, string(r.Params.Mode), string(r.Params.State), uint64(r.Params.Cursor), limit+1)
-	if err != nil {
-		return nil, err
-	}
-	page := ListSequences200JSONResponse{Sequences: []Sequence{}}
-	if len(list) > limit {
-		page.Next = int64(list[limit].Number)
-		list = list[:limit]
-	}
-	for _, v := range list {
-		page.Sequences = append(page.Sequences, sequence(v))
-	}
-	return page, nil
-}
-
 // GetStatement answers one statement of the log. A statement never changes,
 // and the first checkpoint that contains it proves it for ever.
 func (s *server) GetStatement(ctx context.Context, r GetStatementRequestObject) (GetStatementResponseObject, error) {

@@ -13,7 +13,6 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 	"github.com/go-chi/cors"
-	"github.com/go-chi/httprate"
 	"github.com/google/uuid"
 
 	"fairdice"
@@ -28,6 +27,11 @@ const (
 	// DefaultWorkRate lets one address ask for a check, a list of plays or the
 	// statistics twice a second.
 	DefaultWorkRate = 120
+	// DefaultReadRate lets one address read a hundred times a second without a
+	// key: enough for a hall full of spectators.
+	DefaultReadRate = 6000
+	// FailureRate is how many wrong keys and view tokens a minute one address may try.
+	FailureRate = 60
 	// DefaultTimeout is longer than the house waits for a checkpoint.
 	DefaultTimeout = 30 * time.Second
 )
@@ -45,6 +49,12 @@ type Config struct {
 	Version  string // of the build
 	LinkRate int    // links a minute from one address; zero: DefaultLinkRate
 	WorkRate int    // stateless requests a minute from one address; zero: DefaultWorkRate
+	ReadRate int    // reads without a key a minute from one address; zero: DefaultReadRate
+	KeyRate  int    // requests a minute with one key; zero: no limit
+	// Streams ends all streams when it ends, as before a stop of the service:
+	// their clients go on elsewhere. Nil: only their callers end them.
+	Streams    context.Context
+	StreamLife time.Duration // of one stream; zero: DefaultStreamLife
 	// ProxyHeader names the header to which the operator's own proxy appends
 	// the address it was called from; empty: there is no proxy.
 	ProxyHeader string
@@ -57,10 +67,15 @@ type Config struct {
 type server struct {
 	house   *house.House
 	keys    *keyring
-	links   *httprate.RateLimiter
-	work    *httprate.RateLimiter
-	files   *checker
+	welcome *welcome
 	proxy   string // header of the operator's own proxy, or ""
+	streams *streams
+
+	files *checker
+
+	links, reads, work, failures *quota
+	perKey                       *quota // nil: no limit
+
 	ready   func(context.Context) error
 	outage  func(error) bool
 	version string
@@ -83,6 +98,15 @@ func New(c Config) (http.Handler, error) {
 	if c.WorkRate == 0 {
 		c.WorkRate = DefaultWorkRate
 	}
+	if c.ReadRate == 0 {
+		c.ReadRate = DefaultReadRate
+	}
+	if c.StreamLife == 0 {
+		c.StreamLife = DefaultStreamLife
+	}
+	if c.Streams == nil {
+		c.Streams = context.Background()
+	}
 	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout
 	}
@@ -103,21 +127,19 @@ func New(c Config) (http.Handler, error) {
 	}
 	s := &server{
 		house: c.House, keys: newKeyring(c.Now), proxy: c.ProxyHeader, ready: c.Ready, outage: c.Outage,
-		version: c.Version, timeout: c.Timeout, log: c.Logger, watch: c.Observer,
+		version: c.Version, timeout: c.Timeout, log: c.Logger, watch: c.Observer, welcome: newWelcome(), streams: newStreams(c.Streams, c.StreamLife),
+		links:    newQuota("links", "links from this address", c.LinkRate),
+		work:     newQuota("work", "requests for work from this address", c.WorkRate),
+		files:    newChecker(c.Now),
+		reads:    newQuota("reads", "reads without a key from this address", c.ReadRate),
+		failures: newQuota("failures", "wrong keys or view tokens from this address", FailureRate),
 	}
-	s.links = s.limiter(c.LinkRate, "too many links from this address")
-	s.work = s.limiter(c.WorkRate, "too many requests for work from this address")
-	s.files = newChecker(c.Now)
+	if c.KeyRate > 0 {
+		s.perKey = newQuota("key", "requests with this key", c.KeyRate)
+	}
 	r := s.routes(c.Log)
 	s.paths = patterns(r)
 	return r, nil
-}
-
-func (s *server) limiter(rate int, refusal string) *httprate.RateLimiter {
-	return httprate.NewRateLimiter(rate, time.Minute,
-		httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
-			s.problem(w, r, &house.Error{Code: rateLimited, Message: refusal, RetryAfter: time.Minute / 4})
-		}))
 }
 
 func (s *server) routes(log http.Handler) chi.Router {
@@ -128,8 +150,8 @@ func (s *server) routes(log http.Handler) chi.Router {
 	r.Use(cors.Handler(cors.Options{
 		AllowedOrigins: []string{"*"},
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPost},
-		AllowedHeaders: []string{"Accept-Language", "Content-Type", "If-None-Match", "X-View-Token"},
-		ExposedHeaders: []string{"ETag", "Retry-After", requestIDHeader},
+		AllowedHeaders: []string{"Accept-Language", "Content-Type", "If-None-Match", "Last-Event-ID", "X-View-Token", requestIDHeader},
+		ExposedHeaders: []string{"ETag", "RateLimit", "RateLimit-Policy", "Retry-After", requestIDHeader},
 		MaxAge:         3600,
 	}))
 	r.NotFound(func(w http.ResponseWriter, r *http.Request) {
@@ -152,11 +174,11 @@ func (s *server) routes(log http.Handler) chi.Router {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		s.problem(w, req, refuse(methodNotAllowed, "only %s is", strings.Join(allowed, " and ")))
 	})
-	r.Get("/checkpoint", log.ServeHTTP)
-	r.Get("/tile/*", log.ServeHTTP)
+	r.With(s.deadline).Get("/checkpoint", log.ServeHTTP)
+	r.With(s.deadline).Get("/tile/*", log.ServeHTTP)
 	r.Group(func(r chi.Router) {
-		r.Use(s.deadline, s.canonical, s.authenticate, s.query, s.body)
-		HandlerWithOptions(limited{s.strict(), s.links, s.work, s.proxy}, ChiServerOptions{
+		r.Use(s.deadline, caching, s.canonical, s.guesses, s.authenticate, s.limit, s.query, s.body)
+		HandlerWithOptions(limited{s.strict(), s}, ChiServerOptions{
 			BaseRouter: r,
 			ErrorHandlerFunc: func(w http.ResponseWriter, r *http.Request, err error) {
 				s.problem(w, r, misread(err))
@@ -184,14 +206,26 @@ func requestID(ctx context.Context) string {
 	return id
 }
 
+// newRequestID is the caller's own if it is a UUID in canonical form, so that
+// nobody writes anything else into the log or into an answer with it.
+func newRequestID(r *http.Request) string {
+	if text := r.Header.Get(requestIDHeader); text != "" {
+		if u, err := uuid.Parse(text); err == nil && u.String() == text {
+			return text
+		}
+	}
+	u, err := uuid.NewV7()
+	if err != nil {
+		return ""
+	}
+	return u.String()
+}
+
 // guard names the request, and turns a panic into an answer that says
 // nothing about it.
 func (s *server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var id string
-		if u, err := uuid.NewV7(); err == nil {
-			id = u.String()
-		}
+		id := newRequestID(r)
 		w.Header().Set(requestIDHeader, id)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
@@ -212,11 +246,27 @@ func (s *server) guard(next http.Handler) http.Handler {
 	})
 }
 
+// deadline ends a request that takes too long; a stream has deadlines of its own.
 func (s *server) deadline(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if shapeOf(r).stream {
+			next.ServeHTTP(w, r.WithContext(withFollower(r, s.proxy)))
+			return
+		}
 		ctx, cancel := context.WithTimeout(r.Context(), s.timeout)
 		defer cancel()
 		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// caching keeps answers out of caches, unless their operation says itself how
+// long they last.
+func caching(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !shapeOf(r).lasting {
+			w.Header().Set("Cache-Control", "no-store")
+		}
+		next.ServeHTTP(w, r)
 	})
 }
 

@@ -7,9 +7,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"fairdice/api"
 	"fairdice/client/player"
 	"fairdice/house"
 	"fairdice/replay"
@@ -31,6 +33,8 @@ var trials = map[string]tried{
 	"getMatch":     {path: "/v1/matches/{match}"},
 	"abandonMatch": {path: "/v1/matches/{match}/abandon"},
 
+	"watchMatch":    {path: "/v1/matches/{match}/feed"},
+	"listMatches":   {path: "/v1/matches", own: true},
 	"getStatements": {path: "/v1/matches/{match}/statements"},
 	"getBundle":     {path: "/v1/matches/{match}/bundle"},
 
@@ -155,7 +159,7 @@ func (b *bench) everything(match string) (all []any) {
 // he changes nothing, and the words are those for what does not exist. What
 // is public he is told in the words that everybody is told.
 func TestForeignTenant(t *testing.T) {
-	b := newBench(t)
+	b := newBench(t, func(c *api.Config) { c.StreamLife = 10 * time.Millisecond })
 	ctx := t.Context()
 	must(t, b.house.AddTenant(ctx, "rival"))
 	rival, err := b.house.IssueKey(ctx, "rival", "", house.Scopes())
@@ -211,7 +215,7 @@ func TestForeignTenant(t *testing.T) {
 // Each scope alone does exactly the operations that the document gives it, a
 // caller without a key those that it gives to all.
 func TestScopeMatrix(t *testing.T) {
-	b := newBench(t)
+	b := newBench(t, func(c *api.Config) { c.StreamLife = 10 * time.Millisecond })
 	ctx := t.Context()
 	holders := map[string]string{"": ""}
 	for _, s := range house.Scopes() {

@@ -20,6 +20,59 @@ func (c *Client) Match(ctx context.Context, match string) (Match, error) {
 	return call[Match](ctx, c, http.MethodGet, matchPath(match, ""), nil, nil)
 }
 
+// MatchList says which matches of the key's tenant are listed; what is empty
+// filters nothing.
+type MatchList struct {
+	State   MatchState
+	Variant string
+	Mode    Mode
+	Player  string // token of either player
+	Order   Order  // "" is newest first
+	Cursor  int64  // the Next of the page before
+	Limit   int    // 0: as many as there may be
+}
+
+// Matches is a page of the tenant's matches.
+func (c *Client) Matches(ctx context.Context, l MatchList) (MatchPage, error) {
+	return call[MatchPage](ctx, c, http.MethodGet, "/v1/matches", page(l.Cursor, l.Limit, "state", string(l.State), "variant", l.Variant,
+		"mode", string(l.Mode), "player", l.Player, "order", string(l.Order)), nil)
+}
+
+// StatementList says which statements of the log are listed.
+type StatementList struct {
+	Type   StatementType // "" is any
+	Match  string        // "" is any
+	Cursor int64         // the Next of the page before, or any index
+	Limit  int           // 0: as many as there may be
+	Seen   int64         // size of the log the caller knows, 0 for none
+}
+
+// LogStatements is a page of the log.
+func (c *Client) LogStatements(ctx context.Context, l StatementList) (StatementPage, error) {
+	query := page(l.Cursor, l.Limit, "type", string(l.Type), "match", l.Match)
+	for name, values := range since(l.Seen) {
+		query[name] = values
+	}
+	return call[StatementPage](ctx, c, http.MethodGet, "/v1/statements", query, nil)
+}
+
+// page is the query of a listing, with pairs of what filters.
+func page(cursor int64, limit int, filter ...string) url.Values {
+	query := url.Values{}
+	for i := 0; i < len(filter); i += 2 {
+		if filter[i+1] != "" {
+			query.Set(filter[i], filter[i+1])
+		}
+	}
+	if cursor > 0 {
+		query.Set("cursor", strconv.FormatInt(cursor, 10))
+	}
+	if limit > 0 {
+		query.Set("limit", strconv.Itoa(limit))
+	}
+	return query
+}
+
 // Statements are all statements of a match, with their commits.
 func (c *Client) Statements(ctx context.Context, match string, seen int64) (Published, error) {
 	return call[Published](ctx, c, http.MethodGet, matchPath(match, "/statements"), since(seen), nil)

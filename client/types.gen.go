@@ -166,6 +166,24 @@ func (e MatchState) Valid() bool {
 	}
 }
 
+// Defines values for MatchSummaryProfile.
+const (
+	MatchSummaryProfileDiceOnly MatchSummaryProfile = "dice-only"
+	MatchSummaryProfileRefereed MatchSummaryProfile = "refereed"
+)
+
+// Valid indicates whether the value is a known member of the MatchSummaryProfile enum.
+func (e MatchSummaryProfile) Valid() bool {
+	switch e {
+	case MatchSummaryProfileDiceOnly:
+		return true
+	case MatchSummaryProfileRefereed:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Mode.
 const (
 	ModeBalanced Mode = "balanced"
@@ -295,6 +313,24 @@ func (e OptionsLanguage) Valid() bool {
 	case OptionsLanguageKa:
 		return true
 	case OptionsLanguageRu:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Order.
+const (
+	OrderNewest Order = "newest"
+	OrderOldest Order = "oldest"
+)
+
+// Valid indicates whether the value is a known member of the Order enum.
+func (e Order) Valid() bool {
+	switch e {
+	case OrderNewest:
+		return true
+	case OrderOldest:
 		return true
 	default:
 		return false
@@ -520,6 +556,42 @@ func (e SequenceState) Valid() bool {
 	}
 }
 
+// Defines values for StatementType.
+const (
+	StatementTypeAbort  StatementType = "abort"
+	StatementTypeAssign StatementType = "assign"
+	StatementTypeClose  StatementType = "close"
+	StatementTypeCommit StatementType = "commit"
+	StatementTypeDeal   StatementType = "deal"
+	StatementTypeFinish StatementType = "finish"
+	StatementTypeOpen   StatementType = "open"
+	StatementTypeRetire StatementType = "retire"
+)
+
+// Valid indicates whether the value is a known member of the StatementType enum.
+func (e StatementType) Valid() bool {
+	switch e {
+	case StatementTypeAbort:
+		return true
+	case StatementTypeAssign:
+		return true
+	case StatementTypeClose:
+		return true
+	case StatementTypeCommit:
+		return true
+	case StatementTypeDeal:
+		return true
+	case StatementTypeFinish:
+		return true
+	case StatementTypeOpen:
+		return true
+	case StatementTypeRetire:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for StatisticsTestVerdict.
 const (
 	StatisticsTestVerdictAlarm    StatisticsTestVerdict = "alarm"
@@ -630,6 +702,15 @@ type BundleReport struct {
 // BundleReportVerdict defines model for BundleReport.Verdict.
 type BundleReportVerdict string
 
+// CheckpointEvent defines model for CheckpointEvent.
+type CheckpointEvent struct {
+	// Note The signed note.
+	Note string `json:"note"`
+
+	// Size Statements that the checkpoint contains.
+	Size int64 `json:"size"`
+}
+
 // CloseRequest The record of a dice-only game.
 //
 // Examples: {"lines":["opening 4 6","move B 24/18 24/20","resign A 1","end B 1"]}
@@ -646,6 +727,13 @@ type DrawDue struct {
 
 	// Throw Number of the throw in the game, from 1; mode live takes a link of both players for it.
 	Throw int `json:"throw"`
+}
+
+// EndEvent defines model for EndEvent.
+type EndEvent struct {
+	// Score Points of A and B.
+	Score Score      `json:"score"`
+	State MatchState `json:"state"`
 }
 
 // EventsRequest Examples: {"lines":["move A 24/18 18/13"]}
@@ -788,6 +876,20 @@ type Hex = string
 // Examples: 01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c11
 type ID = string
 
+// LineEvent defines model for LineEvent.
+type LineEvent struct {
+	Game int `json:"game"`
+
+	// Line Number among the event lines of the record, from 1.
+	Line int `json:"line"`
+
+	// Receipt Of a roll, a signed note.
+	Receipt string `json:"receipt,omitempty,omitzero"`
+
+	// Text The line without its LF (PROTOCOL.md §5).
+	Text string `json:"text"`
+}
+
 // LinkRequest Examples: {"link":"8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a3b2c1d0e9f8a7b"}
 type LinkRequest struct {
 	// Link 32 bytes in lower-case hex.
@@ -847,9 +949,6 @@ type Match struct {
 // MatchProfile defines model for Match.Profile.
 type MatchProfile string
 
-// MatchState defines model for Match.State.
-type MatchState string
-
 // MatchOption defines model for MatchOption.
 type MatchOption struct {
 	Default string `json:"default"`
@@ -859,6 +958,51 @@ type MatchOption struct {
 	Option string        `json:"option"`
 	Values []OptionValue `json:"values"`
 }
+
+// MatchPage defines model for MatchPage.
+type MatchPage struct {
+	Matches []MatchSummary `json:"matches"`
+
+	// Next Cursor of the next page; absent on the last one.
+	Next int64 `json:"next,omitempty,omitzero"`
+}
+
+// MatchState defines model for MatchState.
+type MatchState string
+
+// MatchSummary defines model for MatchSummary.
+type MatchSummary struct {
+	// A Examples: ada-7f3k
+	A Token `json:"a"`
+
+	// B Examples: ada-7f3k
+	B Token `json:"b"`
+
+	// Games Games that were started.
+	Games int `json:"games"`
+
+	// Index Log index of the open.
+	Index int64 `json:"index"`
+
+	// Match A UUID in canonical lower-case form.
+	//
+	// Examples: 01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c11
+	Match ID `json:"match"`
+
+	// Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
+	Mode    Mode                `json:"mode"`
+	Opened  time.Time           `json:"opened"`
+	Options string              `json:"options"`
+	Profile MatchSummaryProfile `json:"profile"`
+
+	// Score Points of A and B.
+	Score   Score      `json:"score"`
+	State   MatchState `json:"state"`
+	Variant string     `json:"variant"`
+}
+
+// MatchSummaryProfile defines model for MatchSummary.Profile.
+type MatchSummaryProfile string
 
 // Mode How the dice of a sequence are made (PROTOCOL.md §2); `/v1/modes` says what each guarantees. Mode live needs an anchor of each player and the profile refereed.
 type Mode string
@@ -991,6 +1135,9 @@ type OptionsCheck struct {
 	Canonical string         `json:"canonical,omitempty,omitzero"`
 	Reasons   []OptionReason `json:"reasons"`
 }
+
+// Order defines model for Order.
+type Order string
 
 // Overdue defines model for Overdue.
 type Overdue struct {
@@ -1293,6 +1440,26 @@ type Statement struct {
 	Text string `json:"text"`
 }
 
+// StatementEvent defines model for StatementEvent.
+type StatementEvent struct {
+	// Index In the log, from 0; `/v1/statements/{index}` has the proof.
+	Index int64 `json:"index"`
+
+	// Text The exact bytes that were hashed into the log (PROTOCOL.md §3).
+	Text string        `json:"text"`
+	Type StatementType `json:"type"`
+}
+
+// StatementPage defines model for StatementPage.
+type StatementPage struct {
+	// Next Cursor of the next page; absent on the last one.
+	Next      int64     `json:"next,omitempty,omitzero"`
+	Published Published `json:"published"`
+}
+
+// StatementType defines model for StatementType.
+type StatementType string
+
 // Statistics defines model for Statistics.
 type Statistics struct {
 	// AlarmLevel Corrected p below which it is an alarm.
@@ -1432,6 +1599,9 @@ type Version struct {
 // VersionProtocol defines model for Version.Protocol.
 type VersionProtocol string
 
+// Cursor defines model for Cursor.
+type Cursor = int64
+
 // GamePath defines model for GamePath.
 type GamePath = int
 
@@ -1440,6 +1610,15 @@ type IfNoneMatch = string
 
 // IndexPath defines model for IndexPath.
 type IndexPath = int
+
+// LastEventID defines model for LastEventID.
+type LastEventID = string
+
+// LastQuery defines model for LastQuery.
+type LastQuery = string
+
+// Limit defines model for Limit.
+type Limit = int
 
 // LinePath defines model for LinePath.
 type LinePath = int
@@ -1481,6 +1660,39 @@ type GetArchiveParams struct {
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
 }
 
+// WatchLogParams defines parameters for WatchLog.
+type WatchLogParams struct {
+	// Last The same for places that cannot send headers; the header, which a browser sends when it reconnects, counts first.
+	Last LastQuery `form:"last,omitempty" json:"last,omitempty,omitzero"`
+
+	// LastEventID Id of the last event the caller has got.
+	LastEventID LastEventID `json:"Last-Event-ID,omitempty,omitzero"`
+}
+
+// ListMatchesParams defines parameters for ListMatches.
+type ListMatchesParams struct {
+	// State Only matches in this state.
+	State MatchState `form:"state,omitempty" json:"state,omitempty,omitzero"`
+
+	// Variant Only matches of this variant.
+	Variant string `form:"variant,omitempty" json:"variant,omitempty,omitzero"`
+
+	// Mode Only matches of this mode.
+	Mode Mode `form:"mode,omitempty" json:"mode,omitempty,omitzero"`
+
+	// Player Only matches in which one of the players has this token.
+	Player Token `form:"player,omitempty" json:"player,omitempty,omitzero"`
+
+	// Order Which match comes first.
+	Order Order `form:"order,omitempty" json:"order,omitempty,omitzero"`
+
+	// Cursor The `next` of the previous page.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+
+	// Limit Most entries of one page; 0 for as many as there may be.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+}
+
 // OpenMatchParams defines parameters for OpenMatch.
 type OpenMatchParams struct {
 	// Since Size of the log the caller has seen; the answer proves that its checkpoint extends it.
@@ -1497,6 +1709,19 @@ type AbandonMatchParams struct {
 type GetBundleParams struct {
 	// IfNoneMatch The ETag the caller holds.
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
+}
+
+// WatchMatchParams defines parameters for WatchMatch.
+type WatchMatchParams struct {
+	// View The view token, for places that cannot send headers.
+	View ViewQuery `form:"view,omitempty" json:"view,omitempty,omitzero"`
+
+	// Last The same for places that cannot send headers; the header, which a browser sends when it reconnects, counts first.
+	Last       LastQuery  `form:"last,omitempty" json:"last,omitempty,omitzero"`
+	XViewToken ViewHeader `json:"X-View-Token,omitempty,omitzero"`
+
+	// LastEventID Id of the last event the caller has got.
+	LastEventID LastEventID `json:"Last-Event-ID,omitempty,omitzero"`
 }
 
 // NextGameParams defines parameters for NextGame.
@@ -1572,10 +1797,10 @@ type ListSequencesParams struct {
 	State SequenceState `form:"state,omitempty" json:"state,omitempty,omitzero"`
 
 	// Cursor The `next` of the previous page.
-	Cursor int64 `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 
-	// Limit Most sequences on one page; 0 for as many as there may be.
-	Limit int `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+	// Limit Most entries of one page; 0 for as many as there may be.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 }
 
 // GetSequenceParams defines parameters for GetSequence.
@@ -1588,6 +1813,24 @@ type GetSequenceParams struct {
 type RetireSequenceParams struct {
 	// Since Size of the log the caller has seen; the answer proves that its checkpoint extends it.
 	Since Since `form:"since,omitempty" json:"since,omitempty,omitzero"`
+}
+
+// ListStatementsParams defines parameters for ListStatements.
+type ListStatementsParams struct {
+	// Type Only statements of this type (PROTOCOL.md §3).
+	Type StatementType `form:"type,omitempty" json:"type,omitempty,omitzero"`
+
+	// Match Only statements of this match, with the commits of its sequences.
+	Match ID `form:"match,omitempty" json:"match,omitempty,omitzero"`
+
+	// Since Size of the log the caller has seen; the answer proves that its checkpoint extends it.
+	Since Since `form:"since,omitempty" json:"since,omitempty,omitzero"`
+
+	// Cursor The `next` of the previous page.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+
+	// Limit Most entries of one page; 0 for as many as there may be.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 }
 
 // GetStatementParams defines parameters for GetStatement.

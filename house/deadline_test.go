@@ -66,7 +66,7 @@ func TestDeadlines(t *testing.T) {
 	free := func() int {
 		n := 0
 		for _, mode := range house.Sealable() {
-			list, err := b.Sequences(b.ctx(), "default", mode, "free", 0, house.MaxPage)
+			list, _, err := b.Sequences(b.ctx(), "default", mode, "free", 0, house.MaxPage)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -107,6 +107,7 @@ type House struct {
 	countDone  chan struct{}
 	reports    *lru.Cache[[32]byte, stats.Report] // by the hash of the counts
 	tables     *lru.Cache[string, *table]
+	watchers   watchers
 	seats      sync.Mutex // guards look-up and insertion in tables together
 
 	uses    keyUses
@@ -185,6 +186,7 @@ func New(ctx context.Context, c Config) (*House, error) {
 			c.Logger.Warn("witnesses not reached, nothing is signed before", "error", err)
 		}
 	}
+	h.signer.onGrown = h.watchers.signed
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.signer.start(h.ctx)
 	if h.cosigner != nil {
@@ -194,6 +196,9 @@ func New(ctx context.Context, c Config) (*House, error) {
 	go h.sweep(h.ctx)
 	go h.count(h.ctx)
 	go h.keepUses(h.ctx)
+	if h.shared {
+		go h.watchers.poll(h.ctx)
+	}
 	if h.beacon != nil {
 		h.beaconKick, h.beaconDone = make(chan struct{}, 1), make(chan struct{})
 		go h.watchBeacon(h.ctx)

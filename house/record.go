@@ -201,6 +201,15 @@ func illegal(st replay.State, err error, line int) error {
 	return e
 }
 
+// shownTo refuses to show records of an unfinished match to strangers.
+func (t *table) shownTo(p Principal, viewToken string) error {
+	owner := p.Tenant == t.row.Tenant && (slices.Contains(p.Scopes, ScopeRead) || slices.Contains(p.Scopes, ScopeAdmin))
+	if t.row.Finish < 0 && !owner && !t.house.master.isViewToken(t.id, viewToken) {
+		return refuse(Forbidden, "the match is not finished; its record needs the tenant's key or the players' view token")
+	}
+	return nil
+}
+
 // Record is the record of a game with its receipts: for the tenant and the
 // players while the match is unfinished, then for everybody.
 func (h *House) Record(ctx context.Context, p Principal, viewToken, match string, number int) (RecordView, error) {
@@ -209,9 +218,8 @@ func (h *House) Record(ctx context.Context, p Principal, viewToken, match string
 		return RecordView{}, err
 	}
 	defer t.unlock()
-	owner := p.Tenant == t.row.Tenant && (slices.Contains(p.Scopes, ScopeRead) || slices.Contains(p.Scopes, ScopeAdmin))
-	if t.row.Finish < 0 && !owner && !h.master.isViewToken(match, viewToken) {
-		return RecordView{}, refuse(Forbidden, "the match is not finished; its record needs the tenant's key or the players' view token")
+	if err := t.shownTo(p, viewToken); err != nil {
+		return RecordView{}, err
 	}
 	g, err := t.at(ctx, number)
 	if err != nil {

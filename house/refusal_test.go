@@ -238,7 +238,7 @@ func TestAbort(t *testing.T) {
 
 func TestRetire(t *testing.T) {
 	b := newBench(t)
-	list, err := b.Sequences(b.ctx(), "default", "random", "free", 0, 10)
+	list, _, err := b.Sequences(b.ctx(), "default", "random", "free", 0, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func TestSeal(t *testing.T) {
 		t.Fatal(err)
 	}
 	diff(t, "seal again", a, again)
-	list, err := b.Sequences(b.ctx(), "default", "random", "", 0, 100)
+	list, _, err := b.Sequences(b.ctx(), "default", "random", "", 0, 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,6 +56,7 @@ type signer struct {
 	term   time.Duration // of the lease
 
 	onSigned func()                                                 // called after each new checkpoint
+	onGrown  func(size int64)                                       // called when a checkpoint of that size is in the database
 	confirm  func(ctx context.Context, last store.Checkpoint) error // asks the witnesses; nil without them
 
 	// Of the goroutine that signs:
@@ -92,7 +93,7 @@ func newSigner(ctx context.Context, c Config) (*signer, error) {
 	s := &signer{
 		store: c.Store, origin: c.Origin, key: c.Log, verifier: c.LogVerifier, file: c.HeadFile, log: c.Logger, observer: c.Observer,
 		shared: c.Shared, holder: uuid.NewString(), term: c.Lease,
-		kick: make(chan struct{}, 1), done: make(chan struct{}), grown: make(chan struct{}), onSigned: func() {},
+		kick: make(chan struct{}, 1), done: make(chan struct{}), grown: make(chan struct{}), onSigned: func() {}, onGrown: func(int64) {},
 	}
 	if err := s.readHead(); err != nil {
 		return nil, err
@@ -266,11 +267,15 @@ func (s *signer) askFirst(ctx context.Context) error {
 // publish tells who waits that checkpoints up to size are in the database.
 func (s *signer) publish(size int64) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if size > s.signed {
+	grown := size > s.signed
+	if grown {
 		s.signed, s.signedAt = size, time.Now()
 		close(s.grown)
 		s.grown = make(chan struct{})
+	}
+	s.mu.Unlock()
+	if grown {
+		s.onGrown(size)
 	}
 }
 

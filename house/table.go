@@ -71,6 +71,8 @@ func (t *table) unlock() { t.mu.Unlock() }
 // update runs one transaction; unless it succeeds, the memory is stale.
 func (t *table) update(ctx context.Context, fn func(store.Tx) error) error {
 	err := t.house.store.Update(ctx, fn)
+	// Whatever became of it: after an error too it may be there.
+	t.house.watchers.wake(t.id)
 	if err == nil {
 		return nil
 	}

@@ -20,7 +20,7 @@ func (h *House) Match(ctx context.Context, match string) (MatchView, error) {
 	v := MatchView{
 		Match: match, Tenant: t.row.Tenant, Variant: t.variant.ID, Mode: t.open.Mode.String(),
 		Profile: t.open.Profile.String(), Options: t.open.Options, A: t.open.A, B: t.open.B,
-		Score: t.row.Score, Links: t.row.Links, State: "open", OpenedAt: t.open.Time,
+		Score: t.row.Score, Links: t.row.Links, State: matchOpen, OpenedAt: t.open.Time,
 	}
 	for n := 1; n <= t.row.Games; n++ {
 		g, err := t.at(ctx, n)
@@ -118,53 +118,7 @@ func (h *House) Sequence(ctx context.Context, id string, since int64) (SequenceV
 	return sequenceView(row), pub, err
 }
 
-// MaxPage is the most that one listing answers.
-const MaxPage = 200
-
-// Sequences are a tenant's sequences of a mode with numbers from first on;
-// state "" is any.
-func (h *House) Sequences(ctx context.Context, tenant, mode, state string, first uint64, limit int) ([]SequenceView, error) {
-	if _, err := commitment.ParseMode(mode); err != nil {
-		return nil, refuse(Malformed, "unknown mode %q", mode)
-	}
-	if state != "" && stateIndex(state) < 0 {
-		return nil, refuse(Malformed, "unknown state %q; the states are %v", state, sequenceStates)
-	}
-	if limit < 1 || limit > MaxPage {
-		return nil, refuse(Malformed, "limit %d is not 1 to %d", limit, MaxPage)
-	}
-	list := []SequenceView{}
-	err := h.store.View(ctx, func(r store.Reader) error {
-		for len(list) < limit {
-			rows, err := r.Sequences(tenant, mode, first, limit)
-			if err != nil {
-				return fmt.Errorf("read sequences: %w", err)
-			}
-			for _, row := range rows {
-				if len(list) < limit && (state == "" || sequenceStates[row.State] == state) {
-					list = append(list, sequenceView(row))
-				}
-				first = row.Number + 1
-			}
-			if len(rows) < limit {
-				break
-			}
-		}
-		return nil
-	})
-	return list, err
-}
-
 var sequenceStates = [...]string{"free", "assigned", "published", "retired"}
-
-func stateIndex(state string) int {
-	for i, s := range sequenceStates {
-		if s == state {
-			return i
-		}
-	}
-	return -1
-}
 
 func sequenceView(row store.Sequence) SequenceView {
 	return SequenceView{Sequence: row.ID, Tenant: row.Tenant, Mode: row.Mode, Number: row.Number, Rolls: row.Rolls,

@@ -84,6 +84,9 @@ type Reader interface {
 	Unused(before time.Time, from int64, limit int) ([]Sequence, error)
 
 	Match(id string) (Match, error)
+	// Opened are matches of a tenant by the log index of their open, at most
+	// limit: upwards from that index on, or, if newest, downwards from it.
+	Opened(tenant string, from int64, newest bool, limit int) ([]Match, error)
 	Game(match string, game int) (Game, error)
 	// Games are ordered by number.
 	Games(match string) ([]Game, error)

@@ -127,7 +127,7 @@ func (d *demo) run(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	cfg := config{listen: "127.0.0.1:0", tenant: "demo", sealed: 16, linkRate: 1000 * api.DefaultLinkRate, relays: noBeacon, now: d.now}
+	cfg := config{listen: "127.0.0.1:0", tenant: "demo", sealed: 16, linkRate: 1000 * api.DefaultLinkRate, readRate: 1000 * api.DefaultReadRate, relays: noBeacon, now: d.now}
 	if d.level == "L1" {
 		if cfg.relays, err = d.beacon(ctx); err != nil {
 			return err

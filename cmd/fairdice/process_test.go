@@ -35,7 +35,7 @@ type process struct {
 const processSealed = 64
 
 func serveCommand(dir, listen string, more ...string) *exec.Cmd {
-	c := exec.Command(os.Args[0], append([]string{"serve", "--data", dir, "--listen", listen, "--sealed", strconv.Itoa(processSealed), "--link-rate", "1000000"}, more...)...)
+	c := exec.Command(os.Args[0], append([]string{"serve", "--data", dir, "--listen", listen, "--sealed", strconv.Itoa(processSealed), "--link-rate", "1000000", "--read-rate", "1000000"}, more...)...)
 	c.Env = append(os.Environ(), runAs+"=1")
 	return c
 }

@@ -138,11 +138,15 @@ func (s *service) serve() error {
 	if s.witnessed {
 		log = server.NewCosigned(s.store)
 	}
+	// A stop waits for requests that are being answered, so it ends what would
+	// never end by itself; the followers go on at another instance or the next start.
+	streams, endStreams := context.WithCancel(context.Background())
 	handler, err := api.New(api.Config{
 		House: s.house, Log: log, Ready: s.ready, Outage: outage, Version: version(),
-		LinkRate: s.config.linkRate, ProxyHeader: s.config.proxy, Logger: s.log, Observer: s.metrics, Now: s.config.now,
+		LinkRate: s.config.linkRate, ReadRate: s.config.readRate, WorkRate: s.config.workRate, KeyRate: s.config.keyRate, Streams: streams, ProxyHeader: s.config.proxy, Logger: s.log, Observer: s.metrics, Now: s.config.now,
 	})
 	if err != nil {
+		endStreams()
 		return err
 	}
 	s.http = &http.Server{
@@ -154,6 +158,7 @@ func (s *service) serve() error {
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
+	s.http.RegisterOnShutdown(endStreams)
 	s.serveMetrics()
 	go func() { s.done <- s.http.Serve(s.listen) }()
 	return nil

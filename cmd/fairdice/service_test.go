@@ -17,7 +17,7 @@ import (
 func testConfig(dir string) config {
 	return config{
 		data: dir, listen: "127.0.0.1:0", master: filepath.Join(dir, "master.key"),
-		tenant: "default", sealed: 16, linkRate: 1_000_000, level: slog.LevelError,
+		tenant: "default", sealed: 16, linkRate: 1_000_000, readRate: 1_000_000, level: slog.LevelError,
 	}
 }
 

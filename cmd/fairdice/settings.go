@@ -49,6 +49,9 @@ var list = []setting{
 	{"tenant", "default", "tenant made on the first start"},
 	{"sealed", house.DefaultPool.Full, "sequences kept sealed ahead for every tenant and mode"},
 	{"link-rate", api.DefaultLinkRate, "links a minute taken from one address"},
+	{"read-rate", api.DefaultReadRate, "reads without a key a minute from one address"},
+	{"work-rate", api.DefaultWorkRate, "checks of files, lists of plays and statistics a minute for one address"},
+	{"key-rate", 0, "requests a minute with one API key; 0: no limit"},
 	{"proxy-header", "", "header to which your own proxy appends the address it was called from, X-Forwarded-For for instance"},
 	{"beacon-relays", joined(relay.Public), "relays of the drand quicknet beacon, with commas between; none: no matches with a beacon"},
 	{"policy", "", "C2SP tlog-policy file; every witness in it that has an address is asked to cosign the log"},
@@ -135,6 +138,9 @@ func (s *settings) gather(c *cobra.Command) (cfg config, found problems) {
 	cfg.db = s.secret(&found, "database")
 	cfg.sealed = s.number(&found, "sealed", 4, 1_000_000)
 	cfg.linkRate = s.number(&found, "link-rate", 1, math.MaxInt32)
+	cfg.readRate = s.number(&found, "read-rate", 1, math.MaxInt32)
+	cfg.keyRate = s.number(&found, "key-rate", 0, math.MaxInt32)
+	cfg.workRate = s.number(&found, "work-rate", 1, math.MaxInt32)
 	if err := cfg.level.UnmarshalText([]byte(s.v.GetString("log-level"))); err != nil {
 		s.add(&found, severe, "log-level", "%q is not debug, info, warn or error", s.v.GetString("log-level"))
 	}
@@ -266,16 +272,17 @@ func (s *settings) isSetting(key string) bool {
 
 // config is what the settings say.
 type config struct {
-	data, db         string
-	listen, master   string
-	origin, tenant   string
-	proxy            string
-	relays, policy   string
-	sealed, linkRate int
-	level            slog.Level
-	format           string // of the log
-	metricsListen    string
-	pprof            bool // beside the metrics
+	data, db                    string
+	listen, master              string
+	origin, tenant              string
+	proxy                       string
+	relays, policy              string
+	sealed, linkRate            int
+	readRate, keyRate, workRate int
+	level                       slog.Level
+	format                      string // of the log
+	metricsListen               string
+	pprof                       bool // beside the metrics
 
 	// Without a policy file: witnesses in this process, and whom they satisfy.
 	witnesses []house.Witness

@@ -149,7 +149,7 @@ func TestArchive(t *testing.T) {
 
 func (s *service) free(mode string) string {
 	s.t.Helper()
-	list, err := s.Sequences(s.t.Context(), "club", mode, "free", 0, 1)
+	list, _, err := s.Sequences(s.t.Context(), "club", mode, "free", 0, 1)
 	if err != nil || len(list) == 0 {
 		s.t.Fatal(list, err)
 	}

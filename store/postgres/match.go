@@ -23,6 +23,15 @@ func (r *reader) Matches(after string, limit int) ([]store.Match, error) {
 	return ms, wrap(err, "list matches")
 }
 
+func (r *reader) Opened(tenant string, from int64, newest bool, limit int) ([]store.Match, error) {
+	where := "WHERE tenant = $1 AND entry >= $2 ORDER BY entry LIMIT $3"
+	if newest {
+		where = "WHERE tenant = $1 AND entry <= $2 ORDER BY entry DESC LIMIT $3"
+	}
+	ms, err := list(r, scanMatch, selectMatch+where, tenant, from, max(limit, 0))
+	return ms, wrap(err, "list matches of %s", tenant)
+}
+
 func (t *tx) AddMatch(m store.Match) error {
 	err := t.add(`INSERT INTO matches (id, tenant, entry, games, score_a, score_b, links_a, links_b, tip_a, tip_b,
 		finish, version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,

@@ -23,6 +23,15 @@ func (r *reader) Matches(after string, limit int) ([]store.Match, error) {
 	return ms, wrap(err, "list matches")
 }
 
+func (r *reader) Opened(tenant string, from int64, newest bool, limit int) ([]store.Match, error) {
+	where := "WHERE tenant = ? AND entry >= ? ORDER BY entry LIMIT ?"
+	if newest {
+		where = "WHERE tenant = ? AND entry <= ? ORDER BY entry DESC LIMIT ?"
+	}
+	ms, err := list(r, scanMatch, selectMatch+where, tenant, from, max(limit, 0))
+	return ms, wrap(err, "list matches of %s", tenant)
+}
+
 func (t *tx) AddMatch(m store.Match) error {
 	err := t.add(`INSERT INTO matches (id, tenant, entry, games, score_a, score_b, links_a, links_b, tip_a, tip_b,
 		finish, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -222,6 +222,41 @@ func testMatches(t *testing.T, s store.Store) {
 	same(t, after("n", 2), []string(nil))
 }
 
+// testOpened: a tenant's matches come in the order of the log, both ways.
+func testOpened(t *testing.T, s store.Store) {
+	for i, id := range []string{"d", "b", "other", "a", "c"} {
+		m := match(id)
+		m.Open = int64(9 + i) // of two digits and of one
+		if id == "other" {
+			m.Tenant = "café"
+		}
+		update(t, s, func(tx store.Tx) error { return tx.AddMatch(m) })
+	}
+	for _, test := range []struct {
+		from   int64
+		newest bool
+		limit  int
+		want   []string
+	}{
+		{0, false, 9, []string{"d", "b", "a", "c"}},
+		{10, false, 2, []string{"b", "a"}},
+		{14, false, 9, nil},
+		{1 << 53, true, 9, []string{"c", "a", "b", "d"}},
+		{12, true, 2, []string{"a", "b"}},
+		{11, true, 9, []string{"b", "d"}},
+		{8, true, 9, nil},
+		{0, false, 0, nil},
+	} {
+		var got []string
+		for _, m := range get(t, s, func(r store.Reader) ([]store.Match, error) {
+			return r.Opened("club", test.from, test.newest, test.limit)
+		}) {
+			got = append(got, m.ID)
+		}
+		same(t, got, test.want)
+	}
+}
+
 func testGames(t *testing.T, s store.Store) {
 	for _, n := range []int{10, 9, 1} {
 		update(t, s, func(tx store.Tx) error { return tx.AddGame(game("m", n)) })
@@ -400,7 +435,7 @@ func testEmpty(t *testing.T, s store.Store) {
 		}()
 		n = append(n, length(r.Tenants()), length(r.APIKeys("club")), length(r.Sequences("club", "random", 0, 9)),
 			length(r.Unused(instant(0), 0, 9)), length(r.Games("m")), length(r.Unended(instant(0), 0, 9)),
-			length(r.Segments("m", 1)), length(r.Matches("", 9)), length(r.Spent([32]byte{}, 9)), length(r.Rolls("m", 1)), length(r.Events("m", 1, 1)), length(r.Entries(0, 9)),
+			length(r.Segments("m", 1)), length(r.Matches("", 9)), length(r.Opened("club", 0, false, 9)), length(r.Spent([32]byte{}, 9)), length(r.Rolls("m", 1)), length(r.Events("m", 1, 1)), length(r.Entries(0, 9)),
 			length(r.LogHashes(nil)), length(r.Tallies()))
 		return n, nil
 	})

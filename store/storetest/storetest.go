@@ -42,6 +42,7 @@ func Run(t *testing.T, create func(t *testing.T) func() store.Store) {
 		{"pool", testPool},
 		{"unused sequences", testUnused},
 		{"matches", testMatches},
+		{"opened", testOpened},
 		{"games", testGames},
 		{"unended games", testUnended},
 		{"segments", testSegments},
