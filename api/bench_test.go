@@ -446,5 +446,7 @@ func (b *bench) playOn(match string, game int, s replay.Setting, seats [2]*playe
 	return steps, answers, st
 }
 
-// anyRate lifts the limits on addresses.
-func anyRate(c *api.Config) { c.LinkRate, c.WorkRate = 1_000_000, 1_000_000 }
+// anyRate lifts the limits on addresses; a stream ends soon after its first events.
+func anyRate(c *api.Config) {
+	c.LinkRate, c.ReadRate, c.WorkRate, c.StreamLife = 1_000_000, 1_000_000, 1_000_000, 10*time.Millisecond
+}
