@@ -166,7 +166,7 @@ func held(t testing.TB, next http.Handler) http.Handler {
 	doc, _ := document()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		route, params, err := find.FindRoute(r)
-		if err != nil || route.Operation.Extensions["x-problems"] == nil || emptyIn(params) {
+		if err != nil || route.Operation.Extensions["x-problems"] == nil || emptyIn(params) || strings.HasSuffix(r.URL.Path, "/") {
 			next.ServeHTTP(w, r) // not an address of the document, or the log's own
 			return
 		}

@@ -2,10 +2,10 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"os"
 	"strings"
@@ -30,17 +30,19 @@ func (s *server) body(next http.Handler) http.Handler {
 			return
 		}
 		shape := shapeOf(r)
-		limit := int64(MaxBody)
-		if shape.limit > 0 {
-			limit = shape.limit
+		if err := s.admit(r, shape); err != nil {
+			w.Header().Set("Connection", "close") // its rest is not waited for
+			s.problem(w, r, err)
+			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, limit)
+		r.Body = http.MaxBytesReader(w, r.Body, cmp.Or(shape.limit, maxSmall))
 		if shape.file {
 			next.ServeHTTP(w, r) // which reads it when there is room for it
 			return
 		}
 		data, err := io.ReadAll(r.Body)
 		if err != nil {
+			w.Header().Set("Connection", "close") // the rest may still come
 			s.problem(w, r, unread(err, len(data)))
 			return
 		}
@@ -49,7 +51,7 @@ func (s *server) body(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		if !isJSON(r.Header.Get("Content-Type")) {
 			s.problem(w, r, refuse(unsupportedMedia, "the Content-Type is %q", r.Header.Get("Content-Type")))
 			return
 		}

@@ -81,8 +81,9 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
+		// Of two, another reader before the service may have checked the other.
 		scheme, key, ok := strings.Cut(header, " ")
-		if !ok || !strings.EqualFold(scheme, "Bearer") {
+		if !ok || !strings.EqualFold(scheme, "Bearer") || len(r.Header.Values("Authorization")) > 1 {
 			s.problem(w, r, refuse(house.Unauthorized, "the Authorization header is not of the form Bearer KEY"))
 			return
 		}

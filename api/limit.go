@@ -78,10 +78,12 @@ func (s *server) limit(next http.Handler) http.Handler {
 		var err error
 		switch reads := r.Method == http.MethodGet || r.Method == http.MethodHead; {
 		case who(r.Context()).Tenant != "":
-			key := r.Header.Get("Authorization")
-			s.welcome.add(caller(r, s.proxy), key)
+			shown := r.Header.Get("Authorization")
+			s.welcome.add(caller(r, s.proxy), shown)
 			if s.perKey != nil {
-				err = s.perKey.take(w, r, key)
+				// By the key alone: "bearer  KEY" is no second caller.
+				_, key, _ := strings.Cut(shown, " ")
+				err = s.perKey.take(w, r, strings.TrimSpace(key))
 			}
 		case reads && r.URL.Path != "/healthz" && r.URL.Path != "/readyz":
 			err = s.reads.take(w, r, caller(r, s.proxy))

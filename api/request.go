@@ -16,7 +16,8 @@ type shape struct {
 	query   []string
 	body    bool
 	file    bool  // the body is a file of any kind, not JSON of ours
-	limit   int64 // bytes of the body; zero: MaxBody
+	limit   int64 // bytes of the body; zero: maxSmall
+	anybody bool  // may send the body, without a key
 	stream  bool  // the answer goes on until the caller leaves
 	lasting bool  // the answer may be stored, and says how long
 }
@@ -34,10 +35,10 @@ var shapes = map[string]shape{
 	"GET /v1/matches/{match}/statements":   {query: []string{"since"}},
 	"PUT /v1/matches/{match}/abandon":      {query: []string{"since"}},
 	"PUT /v1/matches/{match}/games/{game}": {query: []string{"since"}},
-	"PUT /v1/matches/{match}/games/{game}/segments/{segment}/links/{seat}":         {query: []string{"since"}, body: true},
-	"PUT /v1/matches/{match}/games/{game}/segments/{segment}/links/{seat}/{throw}": {body: true},
-	"PUT /v1/matches/{match}/games/{game}/events/{line}":                           {body: true},
-	"PUT /v1/matches/{match}/games/{game}/close":                                   {query: []string{"since"}, body: true},
+	"PUT /v1/matches/{match}/games/{game}/segments/{segment}/links/{seat}":         {query: []string{"since"}, body: true, limit: maxLink, anybody: true},
+	"PUT /v1/matches/{match}/games/{game}/segments/{segment}/links/{seat}/{throw}": {body: true, limit: maxLink, anybody: true},
+	"PUT /v1/matches/{match}/games/{game}/events/{line}":                           {body: true, limit: MaxBody},
+	"PUT /v1/matches/{match}/games/{game}/close":                                   {query: []string{"since"}, body: true, limit: MaxBody},
 	"PUT /v1/matches/{match}/games/{game}/abort":                                   {query: []string{"since"}, body: true},
 	"GET /v1/matches/{match}/games/{game}/record":                                  {query: []string{"view"}},
 	"PUT /v1/modes/{mode}/sequences/{number}":                                      {query: []string{"since"}},
@@ -45,8 +46,8 @@ var shapes = map[string]shape{
 	"GET /v1/sequences/{sequence}":        {query: []string{"since"}},
 	"PUT /v1/sequences/{sequence}/retire": {query: []string{"since"}, body: true},
 	"GET /v1/options":                     {query: []string{"variant", "options"}},
-	"POST /v1/plays":                      {body: true, limit: maxPlays},
-	"POST /v1/verify":                     {query: []string{"key", "variant", "options"}, body: true, file: true, limit: MaxFile},
+	"POST /v1/plays":                      {body: true, limit: maxPlays, anybody: true},
+	"POST /v1/verify":                     {query: []string{"key", "variant", "options"}, body: true, file: true, limit: MaxFile, anybody: true},
 	"GET /v1/overdue":                     {query: []string{"cursor", "limit"}},
 	"GET /v1/statistics":                  {query: []string{"tenant", "mode"}},
 	"GET /v1/statements/{index}":          {query: []string{"since"}, lasting: true},
@@ -84,6 +85,9 @@ func (s *server) query(next http.Handler) http.Handler {
 				return
 			case len(values) > 1:
 				s.problem(w, r, refuse(house.Malformed, "parameter %s stands %d times in the query string", name, len(values)))
+				return
+			case slices.Contains(numbers, name) && !printed(values[0]):
+				s.problem(w, r, refuse(house.Malformed, "parameter %s is a number in another form than its own", name))
 				return
 			case values[0] == "":
 				s.problem(w, r, refuse(house.Malformed, "parameter %s is empty", name))

@@ -91,7 +91,7 @@ func TestStalledBody(t *testing.T) {
 	c, err := net.Dial("tcp", h.Listener.Addr().String())
 	must(t, err)
 	defer c.Close()
-	fmt.Fprintf(c, "PUT /v1/matches/%s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", newID(t))
+	fmt.Fprintf(c, "PUT /v1/matches/%s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", newID(t), b.key)
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 	must(t, err)
 	body, err := io.ReadAll(resp.Body)

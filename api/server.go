@@ -167,13 +167,17 @@ func (s *server) routes(log http.Handler) chi.Router {
 				}
 			}
 		}
+		if len(allowed) == 0 { // the router does not know the method, nor looks at the path
+			s.problem(w, req, refuse(house.NotFound, "no such address"))
+			return
+		}
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		s.problem(w, req, refuse(methodNotAllowed, "only %s is", strings.Join(allowed, " and ")))
 	})
 	r.With(s.deadline).Get("/checkpoint", log.ServeHTTP)
 	r.With(s.deadline).Get("/tile/*", log.ServeHTTP)
 	r.Group(func(r chi.Router) {
-		r.Use(s.deadline, caching, s.guesses, s.authenticate, s.limit, s.query, s.body)
+		r.Use(s.deadline, caching, s.canonical, s.guesses, s.authenticate, s.limit, s.query, s.body)
 		HandlerWithOptions(limited{s.strict(), s}, ChiServerOptions{
 			BaseRouter: r,
 			ErrorHandlerFunc: func(w http.ResponseWriter, r *http.Request, err error) {
