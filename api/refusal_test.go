@@ -236,7 +236,7 @@ func TestRevokedKey(t *testing.T) {
 		must(t, err)
 		for _, k := range keys {
 			if k.Label == "short-lived" {
-				return tx.RevokeAPIKey(k.Hash, b.clock())
+				return tx.RevokeAPIKey(k.Hash, b.clock(), true)
 			}
 		}
 		return fmt.Errorf("the key is not in the list")
@@ -248,6 +248,33 @@ func TestRevokedKey(t *testing.T) {
 	b.pass(api.KeyKept)
 	if _, err := c.Draw(ctx, id, 1, 1, client.StreamOpening, 0); client.Code(err) != "unauthorized" {
 		t.Errorf("a revoked key: %v", err)
+	}
+}
+
+// A clock that is set back does not have a key believed for longer.
+func TestKeyInThePast(t *testing.T) {
+	b := newBench(t)
+	ctx := t.Context()
+	key, err := b.house.IssueKey(ctx, tenant, "phone", house.Scopes())
+	must(t, err)
+	version := func() int {
+		return b.send(http.MethodGet, "/version", "", "Authorization", "Bearer "+key).status
+	}
+	if got := version(); got != http.StatusOK {
+		t.Fatal(got)
+	}
+	prefix := ""
+	keys, err := b.house.Keys(ctx)
+	must(t, err)
+	for _, k := range keys {
+		if k.Label == "phone" {
+			prefix = k.Prefix
+		}
+	}
+	must(t, second(b.house.RevokeKeys(ctx, prefix)))
+	b.pass(-time.Hour)
+	if got := version(); got != http.StatusUnauthorized {
+		t.Errorf("a revoked key an hour before it was revoked: %d", got)
 	}
 }
 

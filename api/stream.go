@@ -44,13 +44,14 @@ const retryMillis = 2000
 type streams struct {
 	alive context.Context // they end with it
 	life  time.Duration   // of one
+	watch Observer
 	mu    sync.Mutex
 	total int
 	open  map[string]int
 }
 
-func newStreams(alive context.Context, life time.Duration) *streams {
-	return &streams{alive: alive, life: life, open: make(map[string]int)}
+func newStreams(alive context.Context, life time.Duration, watch Observer) *streams {
+	return &streams{alive: alive, life: life, watch: watch, open: make(map[string]int)}
 }
 
 func (s *streams) enter(caller string, most int) error {
@@ -66,6 +67,7 @@ func (s *streams) enter(caller string, most int) error {
 	}
 	s.open[caller]++
 	s.total++
+	s.watch.Streaming(1)
 	return nil
 }
 
@@ -76,6 +78,7 @@ func (s *streams) leave(caller string) {
 		delete(s.open, caller)
 	}
 	s.total--
+	s.watch.Streaming(-1)
 }
 
 // follower is who asks for a stream.
