@@ -44,6 +44,7 @@ const retryMillis = 2000
 type streams struct {
 	alive context.Context // they end with it
 	life  time.Duration   // of one
+	slow  time.Duration   // StreamPatience
 	watch Observer
 	mu    sync.Mutex
 	total int
@@ -51,7 +52,7 @@ type streams struct {
 }
 
 func newStreams(alive context.Context, life time.Duration, watch Observer) *streams {
-	return &streams{alive: alive, life: life, watch: watch, open: make(map[string]int)}
+	return &streams{alive: alive, life: life, slow: StreamPatience, watch: watch, open: make(map[string]int)}
 }
 
 func (s *streams) enter(caller string, most int) error {
@@ -93,12 +94,18 @@ func withFollower(r *http.Request, proxy string) context.Context {
 	return context.WithValue(r.Context(), followerKey{}, follower{caller(r, proxy), r.Method == http.MethodHead})
 }
 
+// source is where the events of a stream come from, a *house.Feed.
+type source interface {
+	Next(context.Context) ([]house.FeedEvent, error)
+	Close()
+}
+
 // stream is an answer that goes on.
 type stream struct {
 	server *server
 	ctx    context.Context
 	caller string
-	feed   *house.Feed
+	feed   source
 	head   bool
 	hello  []byte // what every one begins with
 }
@@ -197,7 +204,7 @@ func (s *stream) write(w http.ResponseWriter) error {
 	defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
 	out := fmt.Appendf(nil, "retry: %d\n\n", retryMillis)
 	for out = append(out, s.hello...); ; {
-		_ = control.SetWriteDeadline(time.Now().Add(StreamPatience))
+		_ = control.SetWriteDeadline(time.Now().Add(s.server.streams.slow))
 		_, err := w.Write(out)
 		if err == nil {
 			err = control.Flush()
