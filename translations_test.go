@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairdice/audit"
 	"fairdice/internal/messages"
 
 	"github.com/google/go-cmp/cmp"
@@ -118,5 +119,19 @@ func TestTranslations(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// An auditor finds every kind of fault explained.
+func TestAuditingNamesFaults(t *testing.T) {
+	text, err := os.ReadFile("docs/auditing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []audit.Kind{audit.Broken, audit.Altered, audit.Reused, audit.Skipped, audit.Reordered, audit.Dropped,
+		audit.Late, audit.WrongMove, audit.WrongEnd, audit.Unproved, audit.Forked} {
+		if !strings.Contains(string(text), "| `"+string(kind)+"` |") {
+			t.Errorf("no row for %q", kind)
+		}
 	}
 }
