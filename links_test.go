@@ -18,7 +18,7 @@ func TestLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "../../") { // the pages of the repository's host
+			if strings.Contains(m[1], "://") {
 				continue
 			}
 			path, anchor, _ := strings.Cut(m[1], "#")
