@@ -17,7 +17,9 @@ for (const v of statements.valid) {
   ok(s.type === v.type && hex(await leafHash(v.text)) === v.leaf_hash, `statement ${v.name}`)
 }
 for (const v of statements.invalid) {
-  ok(await refused(() => parseStatement(v.text ?? Buffer.from(v.hex, 'hex').toString())), `accepted statement ${v.name}: ${v.reason}`)
+  const r = v.text_repeat
+  const text = v.text ?? (r ? r.prefix + r.repeat.repeat(r.times) + r.suffix : Buffer.from(v.hex, 'hex').toString())
+  ok(await refused(() => parseStatement(text)), `accepted statement ${v.name}: ${v.reason}`)
 }
 
 const log = read('checkpoint.json')
