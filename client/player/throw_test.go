@@ -95,6 +95,7 @@ func TestThrowNotDue(t *testing.T) {
 		change func(d *liveDealer)
 	}{
 		"a later throw":                  {2, func(*liveDealer) {}},
+		"a throw left out":               {2, func(d *liveDealer) { d.game.Draw.Throw = 2 }},
 		"no throw is due":                {1, func(d *liveDealer) { d.game.Draw = client.DrawDue{} }},
 		"another throw is due":           {1, func(d *liveDealer) { d.game.Draw.Throw = 7 }},
 		"another segment":                {1, func(d *liveDealer) { d.game.Draw.Segment = 2 }},
