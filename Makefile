@@ -2,6 +2,7 @@ GO ?= go
 LISTEN ?= 127.0.0.1:8080
 DATA ?= ./fairdice-data
 OAPI := $(GO) tool -modfile=../tools/go.mod oapi-codegen -config oapi-codegen.yaml ../openapi.yaml
+TYPES := npx --yes openapi-typescript@7.13.0 openapi.yaml --default-non-nullable=false -o client/ts/src/types.gen.ts
 
 .PHONY: run build test race check generate bench fuzz crash calibrate
 
@@ -26,14 +27,16 @@ race:
 check: generate
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
-	git diff --exit-code -- '*.gen.go' docs/games.md
+	git diff --exit-code -- '*.gen.go' '*.gen.ts' docs/games.md
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 
-## generate: what is made from openapi.yaml, and docs/games.md from the rules
+## generate: what is made from openapi.yaml, and docs/games.md from the rules; TypeScript only where npx is
 generate:
 	cd api && $(OAPI)
 	cd client && $(OAPI)
 	sed -i -e '1,2d' -e 's|DO NOT EDIT\.$$|&\n|' api/openapi.gen.go client/types.gen.go
+	if command -v npx >/dev/null; then $(TYPES) && \
+		sed -i "1i // Of the openapi.yaml with the SHA-256 $$(sha256sum openapi.yaml | cut -d' ' -f1)." client/ts/src/types.gen.ts; fi
 	$(GO) generate ./...
 
 ## bench: every measured path for BENCHTIME each; docs/benchmarks.md has figures

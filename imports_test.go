@@ -40,6 +40,7 @@ var graph = map[string][]string{
 	"web":               nil,
 	"api":               {"", "house", "audit", "replay", "replay/files", "rules", "commitment", "translog/server", "internal/messages", "internal/plays", "web", "github.com/go-chi/", "github.com/google/uuid", "github.com/oapi-codegen/runtime", "github.com/go-json-experiment/"},
 	"client":            nil,
+	"client/example":    {"audit", "client", "client/player", "replay", "rules", "github.com/google/uuid"},
 	"client/player":     {"client", "commitment", "translog", "internal/beacon", "golang.org/x/mod/sumdb/"},
 	"internal/beacon":   {"github.com/consensys/gnark-crypto/"},
 	"internal/board":    {"rules", "replay"},
