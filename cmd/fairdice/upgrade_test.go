@@ -1,8 +1,8 @@
 package main
 
 import (
-	"context"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -24,7 +24,7 @@ import (
 type kept struct {
 	Key, LogKey string
 	Unfinished  []string // matches of the variant short, in their first game
-	Rows []struct{ Path, Request, Answer string }
+	Rows        []struct{ Path, Request, Answer string }
 
 	dir string
 }
