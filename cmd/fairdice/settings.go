@@ -247,7 +247,7 @@ func whole(v any) (int, error) {
 var others = []string{
 	"FAIRDICE_API_KEY", "FAIRDICE_API_KEY_FILE",
 	"FAIRDICE_AUDIT_GAMES", "FAIRDICE_CALIBRATE", "FAIRDICE_CORPUS", "FAIRDICE_HOSTILE_MB", "FAIRDICE_KILLS",
-	"FAIRDICE_REQUIRE_CORPUS", "FAIRDICE_SCALE",
+	"FAIRDICE_REQUIRE_CORPUS", "FAIRDICE_SCALE", "FAIRDICE_SOAK",
 }
 
 // strangers are variables that would be settings if they were spelt right.
