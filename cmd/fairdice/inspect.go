@@ -34,6 +34,13 @@ func (s *settings) inspect(cfg config, found *problems) {
 	if _, err := cfg.beacon(); err != nil {
 		s.add(found, severe, "beacon-relays", "%v", err)
 	}
+	if cfg.backupDir != "" {
+		if info, err := os.Stat(cfg.backupDir); err != nil {
+			s.add(found, severe, "backup-dir", "%v", err)
+		} else if !info.IsDir() {
+			s.add(found, severe, "backup-dir", "%s is not a directory", cfg.backupDir)
+		}
+	}
 	s.inspectDatabase(cfg, found)
 	if cfg.data == "" {
 		return // said already, and every file that follows is in it

@@ -27,6 +27,7 @@ type service struct {
 	done      chan error
 	witnessed bool // checkpoints get cosigned
 	flights   flights
+	backups   *backups // nil: none
 	metrics   *metrics.Metrics
 	watch     watchpost
 	room      room
@@ -160,6 +161,10 @@ func (s *service) serve() error {
 	}
 	s.http.RegisterOnShutdown(endStreams)
 	s.serveMetrics()
+	if s.backups, err = startBackups(s.config, s.metrics, s.log); err != nil {
+		endStreams()
+		return err
+	}
 	go func() { s.done <- s.http.Serve(s.listen) }()
 	return nil
 }
@@ -189,5 +194,6 @@ func (s *service) stop() error {
 	case s.listen != nil:
 		err = s.listen.Close()
 	}
+	s.backups.stop()
 	return errors.Join(err, s.watch.close(), s.house.Close(), s.store.Close())
 }

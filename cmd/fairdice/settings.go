@@ -56,6 +56,9 @@ var list = []setting{
 	{"beacon-relays", joined(relay.Public), "relays of the drand quicknet beacon, with commas between; none: no matches with a beacon"},
 	{"policy", "", "C2SP tlog-policy file; every witness in it that has an address is asked to cosign the log"},
 	{"metrics-listen", "", "address to serve metrics for Prometheus on, 127.0.0.1:9090 for instance; empty: nowhere. Whoever reaches it needs no key"},
+	{"backup-dir", "", "directory for backups of the SQLite database, on another disk; empty: none are made"},
+	{"backup-every", "1h", "time from one backup to the next"},
+	{"backup-keep", 24, "backups that are kept; older ones are removed when a new one is there"},
 	{"log-level", "info", "debug, info, warn or error"},
 	{"log-format", formatText, "text or json: one record a line"},
 }
@@ -134,12 +137,21 @@ func (s *settings) gather(c *cobra.Command) (cfg config, found problems) {
 		origin: s.v.GetString("origin"), tenant: s.v.GetString("tenant"), proxy: s.v.GetString("proxy-header"),
 		relays: s.v.GetString("beacon-relays"), policy: s.v.GetString("policy"), format: s.v.GetString("log-format"),
 		metricsListen: s.v.GetString("metrics-listen"),
+		backupDir:     s.v.GetString("backup-dir"),
 	}
 	cfg.db = s.secret(&found, "database")
 	cfg.sealed = s.number(&found, "sealed", 4, 1_000_000)
 	cfg.linkRate = s.number(&found, "link-rate", 1, math.MaxInt32)
 	cfg.readRate = s.number(&found, "read-rate", 1, math.MaxInt32)
 	cfg.keyRate = s.number(&found, "key-rate", 0, math.MaxInt32)
+	cfg.backupKeep = s.number(&found, "backup-keep", 1, 1_000_000)
+	var err error
+	if cfg.backupEvery, err = time.ParseDuration(s.v.GetString("backup-every")); err != nil || cfg.backupEvery < time.Second {
+		s.add(&found, severe, "backup-every", "%q is no time of at least a second, 1h or 30m for instance", s.v.GetString("backup-every"))
+	}
+	if cfg.backupDir != "" && isShared(cfg.db) {
+		s.add(&found, severe, "backup-dir", "a PostgreSQL database is backed up with PostgreSQL's own tools")
+	}
 	cfg.workRate = s.number(&found, "work-rate", 1, math.MaxInt32)
 	if err := cfg.level.UnmarshalText([]byte(s.v.GetString("log-level"))); err != nil {
 		s.add(&found, severe, "log-level", "%q is not debug, info, warn or error", s.v.GetString("log-level"))
@@ -235,7 +247,7 @@ func whole(v any) (int, error) {
 var others = []string{
 	"FAIRDICE_API_KEY", "FAIRDICE_API_KEY_FILE",
 	"FAIRDICE_AUDIT_GAMES", "FAIRDICE_CALIBRATE", "FAIRDICE_CORPUS", "FAIRDICE_HOSTILE_MB", "FAIRDICE_KILLS",
-	"FAIRDICE_REQUIRE_CORPUS", "FAIRDICE_SCALE",
+	"FAIRDICE_REQUIRE_CORPUS", "FAIRDICE_SCALE", "FAIRDICE_SOAK",
 }
 
 // strangers are variables that would be settings if they were spelt right.
@@ -282,6 +294,9 @@ type config struct {
 	level                       slog.Level
 	format                      string // of the log
 	metricsListen               string
+	backupDir                   string
+	backupEvery                 time.Duration
+	backupKeep                  int
 	pprof                       bool // beside the metrics
 
 	// Without a policy file: witnesses in this process, and whom they satisfy.

@@ -57,6 +57,8 @@ type Metrics struct {
 	reruns    prometheus.Counter
 	groups    prometheus.Histogram
 	stale     prometheus.Counter
+	backups   *prometheus.CounterVec
+	backedUp  prometheus.Gauge
 
 	snapshot snapshot
 }
@@ -92,6 +94,8 @@ func New(version string, fresh time.Duration) *Metrics {
 	m.reruns = counter(m, "store_update_reruns_total", "Times that an update ran again because another one was faster.")
 	m.groups = histogram(m, "store_commit_updates", "Updates that shared one commit (SQLite).", []float64{1, 2, 4, 8, 16, 32, 64, 128, 256})
 	m.stale = counter(m, "stats_failures_total", "Scrapes that could not read the database; they leave out what is read from it.")
+	m.backups = counters(m, "backups_total", "Backups of the database, by result: ok or failed.", "result")
+	m.backedUp = gauge(m, "backup_last_success_timestamp_seconds", "When the newest backup was begun; 0 if there is none.")
 	m.snapshot = snapshot{fresh: fresh, failed: m.stale}
 	add(m, &m.snapshot)
 	add(m, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -101,6 +105,7 @@ func New(version string, fresh time.Duration) *Metrics {
 	for _, result := range []string{ok, failed} {
 		m.beacon.WithLabelValues(result)
 		m.sweeps.WithLabelValues(result)
+		m.backups.WithLabelValues(result)
 	}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})

@@ -74,3 +74,16 @@ func (m *Metrics) Looked(done house.Swept, err error) {
 	m.overdue.WithLabelValues("game").Set(float64(done.LeftGames))
 	m.overdue.WithLabelValues("sequence").Set(float64(done.LeftSequences))
 }
+
+// BackedUp counts a backup that was begun at some time, or failed.
+func (m *Metrics) BackedUp(begun time.Time, err error) {
+	m.backups.WithLabelValues(result(err)).Inc()
+	if err == nil {
+		m.BackupFound(begun)
+	}
+}
+
+// BackupFound says of when the newest backup is that was there already.
+func (m *Metrics) BackupFound(begun time.Time) {
+	m.backedUp.Set(float64(begun.Unix()))
+}
