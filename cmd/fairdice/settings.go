@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"math"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,7 +53,10 @@ var list = []setting{
 	{"read-rate", api.DefaultReadRate, "reads without a key a minute from one address"},
 	{"work-rate", api.DefaultWorkRate, "checks of files, lists of plays and statistics a minute for one address"},
 	{"key-rate", 0, "requests a minute with one API key; 0: no limit"},
+	{"tls-cert", "", "file of the certificate to serve HTTPS with, followed by those that sign it (PEM); it is read anew when it changes"},
+	{"tls-key", "", "file of the certificate's key (PEM)"},
 	{"proxy-header", "", "header to which your own proxy appends the address it was called from, X-Forwarded-For for instance"},
+	{"trusted-proxies", joined(privateNetworks), "addresses and networks of your own proxies, with commas between; from anybody else proxy-header does not count"},
 	{"beacon-relays", joined(relay.Public), "relays of the drand quicknet beacon, with commas between; none: no matches with a beacon"},
 	{"policy", "", "C2SP tlog-policy file; every witness in it that has an address is asked to cosign the log"},
 	{"metrics-listen", "", "address to serve metrics for Prometheus on, 127.0.0.1:9090 for instance; empty: nowhere. Whoever reaches it needs no key"},
@@ -133,7 +137,14 @@ func (s *settings) gather(c *cobra.Command) (cfg config, found problems) {
 		data: s.v.GetString("data"), listen: s.v.GetString("listen"), master: s.v.GetString("master-key"),
 		origin: s.v.GetString("origin"), tenant: s.v.GetString("tenant"), proxy: s.v.GetString("proxy-header"),
 		relays: s.v.GetString("beacon-relays"), policy: s.v.GetString("policy"), format: s.v.GetString("log-format"),
-		metricsListen: s.v.GetString("metrics-listen"),
+		metricsListen: s.v.GetString("metrics-listen"), tlsCert: s.v.GetString("tls-cert"), tlsKey: s.v.GetString("tls-key"),
+	}
+	var err error
+	if cfg.proxies, err = parseNetworks(s.v.GetString("trusted-proxies")); err != nil {
+		s.add(&found, severe, "trusted-proxies", "%v", err)
+	}
+	if (cfg.tlsCert == "") != (cfg.tlsKey == "") {
+		s.add(&found, severe, "tls-cert", "a certificate needs its key and the key its certificate: set tls-cert and tls-key, or neither")
 	}
 	cfg.db = s.secret(&found, "database")
 	cfg.sealed = s.number(&found, "sealed", 4, 1_000_000)
@@ -276,6 +287,8 @@ type config struct {
 	listen, master              string
 	origin, tenant              string
 	proxy                       string
+	proxies                     []netip.Prefix // from which the header counts
+	tlsCert, tlsKey             string
 	relays, policy              string
 	sealed, linkRate            int
 	readRate, keyRate, workRate int
