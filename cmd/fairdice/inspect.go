@@ -183,6 +183,9 @@ func (s *settings) inspectMasterPlace(cfg config, found *problems) {
 }
 
 func (s *settings) inspectKeys(cfg config, found *problems) {
+	if cfg.master != cfg.masterNamed && s.origin("master-key") != byDefault {
+		s.add(found, warning, "master-key", "%s was moved to %s: say so in the setting too", cfg.masterNamed, cfg.master)
+	}
 	s.inspectMasterPlace(cfg, found)
 	log, err := readSigningKey(cfg.logKey())
 	if err != nil {

@@ -164,6 +164,11 @@ func (s *settings) gather(c *cobra.Command) (cfg config, found problems) {
 	if cfg.master == "" {
 		cfg.master = filepath.Join(cfg.data, "master.key")
 	}
+	if cfg.data != "" {
+		if err := cfg.followMaster(); err != nil {
+			s.add(&found, severe, "master-key", "%v", err)
+		}
+	}
 	return cfg, found
 }
 
@@ -285,6 +290,8 @@ func (s *settings) isSetting(key string) bool {
 type config struct {
 	data, db                    string
 	listen, master              string
+	masterNamed                 string // by the setting; master is where that has moved to
+	masterOld                   string // file of the key before it moved, to be removed
 	origin, tenant              string
 	proxy                       string
 	proxies                     []netip.Prefix // from which the header counts

@@ -200,7 +200,9 @@ func (r *release) manuals(work string) (list []member, err error) {
 			return nil, err
 		}
 		man := filepath.Join(work, "man-"+p)
-		if out, err := exec.Command(path, "manual", man).CombinedOutput(); err != nil {
+		write := exec.Command(path, "manual", man)
+		write.Env = append(os.Environ(), fmt.Sprintf("SOURCE_DATE_EPOCH=%d", r.made.Unix()))
+		if out, err := write.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("write manual of %s: %w\n%s", p, err, out)
 		}
 		pages, err := filepath.Glob(filepath.Join(man, "*.1"))
