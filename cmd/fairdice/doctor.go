@@ -160,11 +160,7 @@ func (d *doctor) keys(r store.Reader, log signingKey, _ store.LogHead) error {
 		d.say(failure, "keys", "Put together the keys and the database that belong together.", "the database has the log %q, the key is that of %q", origin, log.signer.Name())
 		return nil
 	}
-	text, err := readSecret(d.master)
-	var m house.MasterKey
-	if err == nil {
-		m, err = house.ParseMasterKey(text)
-	}
+	m, err := readMaster(d.master)
 	if err == nil {
 		err = m.Check(r)
 	}

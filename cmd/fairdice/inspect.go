@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"fairdice/commitment"
-	"fairdice/house"
 	"fairdice/store/postgres"
 )
 
@@ -194,11 +193,7 @@ func (s *settings) inspectKeys(cfg config, found *problems) {
 	if _, err := readSigningKeys(cfg.receiptKey()); err != nil {
 		s.add(found, severe, "data", "%v", err)
 	}
-	text, err := readSecret(cfg.master)
-	if err == nil {
-		_, err = house.ParseMasterKey(text)
-	}
-	if err != nil {
+	if _, err := readMaster(cfg.master); err != nil {
 		s.add(found, severe, "master-key", "%v", err)
 	}
 	if log.signer == nil {

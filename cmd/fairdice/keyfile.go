@@ -65,14 +65,8 @@ func openKeys(c config) (keys, error) {
 	if c.origin != "" && c.origin != k.log.signer.Name() {
 		return k, fmt.Errorf("open keys: the log of %s is named %q for ever, not %q", c.logKey(), k.log.signer.Name(), c.origin)
 	}
-	text, err := readSecret(c.master)
-	if err != nil {
-		return k, err
-	}
-	if k.master, err = house.ParseMasterKey(text); err != nil {
-		return k, fmt.Errorf("%s: %w", c.master, err)
-	}
-	return k, nil
+	k.master, err = readMaster(c.master)
+	return k, err
 }
 
 // makeKeys makes the keys that are missing. The log key comes last: a crash in

@@ -102,14 +102,21 @@ func running(c config) bool {
 	return probe.Close() == nil
 }
 
-// fits demands a master key that opens what the database has sealed.
-func (c config) fits(ctx context.Context, path string) (m house.MasterKey, err error) {
+func readMaster(path string) (m house.MasterKey, err error) {
 	text, err := readSecret(path)
 	if err != nil {
 		return m, err
 	}
 	if m, err = house.ParseMasterKey(text); err != nil {
 		return m, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// fits demands a master key that opens what the database has sealed.
+func (c config) fits(ctx context.Context, path string) (m house.MasterKey, err error) {
+	if m, err = readMaster(path); err != nil {
+		return m, err
 	}
 	if there, err := present(c.database()); !isShared(c.database()) && !there {
 		return m, err // nothing is sealed yet
@@ -123,8 +130,8 @@ func (c config) fits(ctx context.Context, path string) (m house.MasterKey, err e
 
 // moveMaster moves the master key. The crash story:
 //
-//  1. the key is copied under its new name, whole and synced, and the copy is
-//     proved to open the database. A crash leaves two copies; the old one counts.
+//  1. the key is copied under its new name, whole and synced; it is read
+//     again, and proved to be the key that opens the database. A crash leaves two copies; the old one counts.
 //  2. the note in the data directory makes the new one count, in one step.
 //  3. the old one is removed, and so is its line in the note. A crash before
 //     that leaves two copies; the new one counts.
@@ -169,7 +176,7 @@ func (c config) moveMaster(ctx context.Context, to string) (err error) {
 			return err
 		}
 	}
-	switch copied, err := c.fits(ctx, to); {
+	switch copied, err := readMaster(to); {
 	case err != nil:
 		return err
 	case copied != key:
@@ -197,11 +204,7 @@ func (c config) removeMaster(named, kept, old string, key house.MasterKey) error
 		return err
 	}
 	if there {
-		text, err := readSecret(old)
-		if err != nil {
-			return err
-		}
-		if left, err := house.ParseMasterKey(text); err != nil || left != key {
+		if left, err := readMaster(old); err != nil || left != key {
 			return fmt.Errorf("%s is not the key that was moved; it stays there", old)
 		}
 		if err := os.Remove(old); err != nil {

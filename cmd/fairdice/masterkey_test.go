@@ -75,7 +75,7 @@ func TestMoveMasterRefused(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "m.key")
 	refused := func(dir, to, want string) {
 		t.Helper()
-		if out, err := run(t, "keys", "move-master", to, "--data", dir); err == nil || !strings.Contains(string(out), want) {
+		if out, err := run(t, "keys", "move-master", to, "--data", dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, %s; want %q", err, out, want)
 		}
 	}

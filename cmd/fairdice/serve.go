@@ -74,8 +74,14 @@ func serve(c *cobra.Command, cfg config) (err error) {
 		return err
 	}
 
+	if err := notify("READY=1"); err != nil {
+		log.Warn("the supervisor does not hear that the service is ready", "error", err)
+	}
 	select {
 	case <-ctx.Done():
+		if err := notify("STOPPING=1"); err != nil {
+			log.Warn("the supervisor does not hear that the service stops", "error", err)
+		}
 		log.Info("stopping", "cause", context.Cause(ctx))
 		return nil
 	case err := <-s.done:

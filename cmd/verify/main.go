@@ -68,10 +68,10 @@ keys you trust.
 
 Exit status: 0 verified, 1 a check failed, 2 evidence is incomplete,
 3 malformed or empty input, or wrong usage.`,
-		Version:           version(),
-		SilenceUsage:      true,
-		SilenceErrors:     true,
-		Args:              noCommand,
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          noCommand,
 		RunE: func(*cobra.Command, []string) error {
 			return errors.New("no command given: try verify --help")
 		},
