@@ -4,7 +4,7 @@ DATA ?= ./fairdice-data
 OAPI := $(GO) tool -modfile=../tools/go.mod oapi-codegen -config oapi-codegen.yaml ../openapi.yaml
 TYPES := npx --yes openapi-typescript@7.13.0 openapi.yaml --default-non-nullable=false -o client/ts/src/types.gen.ts
 
-.PHONY: run build test race check generate bench fuzz crash calibrate
+.PHONY: run build test race check generate bench fuzz crash calibrate release
 
 ## run: start the service on $(LISTEN) with its data in $(DATA)
 run: build
@@ -23,12 +23,13 @@ race:
 	$(GO) test -race -short -count 1 -timeout 15m ./store/... ./house/... ./translog/... ./api \
 		-run 'Store|Group|Writer|Deadlock|Session|OneMatch|Instance|Linearizable|LostUpdate|Thousand|Concurrent|Server|Witness'
 
-## check: formatting, vet, generated files, staticcheck
+## check: formatting, vet, generated files, staticcheck, that a build is the same everywhere
 check: generate
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
 	git diff --exit-code -- '*.gen.go' '*.gen.ts' docs/games.md
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
+	$(GO) run ./internal/release -check
 
 ## generate: what is made from openapi.yaml, and docs/games.md from the rules; TypeScript only where npx is
 generate:
@@ -70,3 +71,7 @@ crash:
 calibrate:
 	FAIRDICE_CALIBRATE=2000 $(GO) test ./audit/stats -run 'TestCalibration|TestPower' -count 1 -v -timeout 60m
 	FAIRDICE_AUDIT_GAMES=2000 $(GO) test ./audit/archive -count 1 -v -timeout 60m
+
+## release: both programs for every system, in archives that anybody can rebuild, with their sums, into ./dist
+release:
+	$(GO) run ./internal/release -out dist

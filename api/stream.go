@@ -90,8 +90,8 @@ type follower struct {
 
 type followerKey struct{}
 
-func withFollower(r *http.Request, proxy string) context.Context {
-	return context.WithValue(r.Context(), followerKey{}, follower{caller(r, proxy), r.Method == http.MethodHead})
+func withFollower(r *http.Request, p proxies) context.Context {
+	return context.WithValue(r.Context(), followerKey{}, follower{p.caller(r), r.Method == http.MethodHead})
 }
 
 // source is where the events of a stream come from, a *house.Feed.

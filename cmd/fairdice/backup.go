@@ -194,22 +194,12 @@ func checkBackup(ctx context.Context, file, logKey string) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close(), removeBeside(file)) }()
 	return db.View(ctx, func(r store.Reader) error {
-		first, err := r.Entry(0)
-		if errors.Is(err, store.ErrNotFound) {
-			return errors.New("this is a database without a log")
-		} else if err != nil {
-			return fmt.Errorf("read first statement: %w", err)
-		}
-		st, err := commitment.Parse(first.Text)
+		origin, err := originOf(r)
 		if err != nil {
-			return fmt.Errorf("read first statement: %w", err)
+			return err
 		}
-		var origin string
-		switch st := st.(type) {
-		case commitment.Commit:
-			origin = st.Log
-		case commitment.Open:
-			origin = st.Log
+		if origin == "" {
+			return errors.New("this is a database without a log")
 		}
 		if origin != key.signer.Name() {
 			return fmt.Errorf("this is a backup of the log %q, and the key here is that of %q", origin, key.signer.Name())
@@ -225,6 +215,27 @@ func checkBackup(ctx context.Context, file, logKey string) (err error) {
 		}
 		return nil
 	})
+}
+
+// originOf is the name of the log in a database, "" if it has no log yet.
+func originOf(r store.Reader) (string, error) {
+	first, err := r.Entry(0)
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil
+	} else if err != nil {
+		return "", fmt.Errorf("read first statement: %w", err)
+	}
+	st, err := commitment.Parse(first.Text)
+	if err != nil {
+		return "", fmt.Errorf("read first statement: %w", err)
+	}
+	switch st := st.(type) {
+	case commitment.Commit:
+		return st.Log, nil
+	case commitment.Open:
+		return st.Log, nil
+	}
+	return "", fmt.Errorf("read first statement: it is of type %s, which cannot come first", st.Type())
 }
 
 func syncDir(dir string) error {

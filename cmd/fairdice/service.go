@@ -31,6 +31,7 @@ type service struct {
 	metrics   *metrics.Metrics
 	watch     watchpost
 	room      room
+	pair      *pair // nil: no TLS here
 	log       *slog.Logger
 }
 
@@ -127,6 +128,11 @@ func (s *service) seal(ctx context.Context, tenant string) error {
 // bind takes the address. It comes before anything that is shown only once: a
 // start that fails because the port is taken must not have made an API key.
 func (s *service) bind() (err error) {
+	if s.config.tlsCert != "" {
+		if s.pair, err = openPair(s.config.tlsCert, s.config.tlsKey, s.log); err != nil {
+			return err
+		}
+	}
 	if s.listen, err = net.Listen("tcp", s.config.listen); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
@@ -144,7 +150,7 @@ func (s *service) serve() error {
 	streams, endStreams := context.WithCancel(context.Background())
 	handler, err := api.New(api.Config{
 		House: s.house, Log: log, Ready: s.ready, Outage: outage, Version: version(),
-		LinkRate: s.config.linkRate, ReadRate: s.config.readRate, WorkRate: s.config.workRate, KeyRate: s.config.keyRate, Streams: streams, ProxyHeader: s.config.proxy, Logger: s.log, Observer: s.metrics, Now: s.config.now,
+		LinkRate: s.config.linkRate, ReadRate: s.config.readRate, WorkRate: s.config.workRate, KeyRate: s.config.keyRate, Streams: streams, ProxyHeader: s.config.proxy, TrustedProxies: s.config.proxies, Logger: s.log, Observer: s.metrics, Now: s.config.now,
 	})
 	if err != nil {
 		endStreams()
@@ -165,11 +171,23 @@ func (s *service) serve() error {
 		endStreams()
 		return err
 	}
-	go func() { s.done <- s.http.Serve(s.listen) }()
+	go func() {
+		if s.pair != nil {
+			s.http.TLSConfig = s.pair.config()
+			s.done <- s.http.ServeTLS(s.listen, "", "")
+		} else {
+			s.done <- s.http.Serve(s.listen)
+		}
+	}()
 	return nil
 }
 
-func (s *service) url() string { return "http://" + s.listen.Addr().String() }
+func (s *service) url() string {
+	if s.pair != nil {
+		return "https://" + s.listen.Addr().String()
+	}
+	return "http://" + s.listen.Addr().String()
+}
 
 // Patience is how long a stop waits for requests that are being answered.
 const Patience = 20 * time.Second

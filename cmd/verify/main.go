@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"fairdice/internal/manual"
 	"fairdice/rules"
 )
 
@@ -67,17 +68,16 @@ keys you trust.
 
 Exit status: 0 verified, 1 a check failed, 2 evidence is incomplete,
 3 malformed or empty input, or wrong usage.`,
-		Version:           version(),
-		SilenceUsage:      true,
-		SilenceErrors:     true,
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
-		Args:              noCommand,
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          noCommand,
 		RunE: func(*cobra.Command, []string) error {
 			return errors.New("no command given: try verify --help")
 		},
 	}
 	root.AddCommand(bundleCommand(), rollCommand(), anchorCommand(), recordCommand(), playsCommand(),
-		logCommand(), archiveCommand(), luckCommand())
+		logCommand(), archiveCommand(), luckCommand(), manual.Command())
 	takeOnce(root)
 	return root
 }
@@ -118,10 +118,15 @@ func noCommand(_ *cobra.Command, args []string) error {
 	return nil
 }
 
+// release is the version of a build by "make release".
+var release string
+
 // version names the build and the rules it implements.
 func version() string {
 	v := "(unknown)"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+	if release != "" {
+		v = release
+	} else if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		v = info.Main.Version
 	}
 	return v + ", protocol 1, rules " + rules.Version

@@ -63,8 +63,8 @@ func copyTo(path, partial string) error {
 	return Check(partial)
 }
 
-// Check reads the whole of a database that nobody has open, and demands that
-// it is one of this kind, of a schema that this program knows or can bring up
+// Check reads the whole of a database, also beside the service that uses it,
+// and demands that it is one of this kind, of a schema that this program knows or can bring up
 // to date, with every page and index as it must be.
 func Check(path string) (err error) {
 	if _, err := os.Stat(path); err != nil {
