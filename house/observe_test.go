@@ -2,6 +2,7 @@ package house_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -38,6 +39,7 @@ func (l *logbook) Cosigned(witness string, err error)      { l.note("witness "+w
 func (l *logbook) Fetched(_ uint64, at time.Time, err error) {
 	l.note("round of "+at.Format(time.TimeOnly), err)
 }
+func (l *logbook) Told(taken, dead bool)           { l.note(fmt.Sprint("told ", taken, " ", dead), nil) }
 func (l *logbook) Looked(_ house.Swept, err error) { l.note("looked", err) }
 
 func (l *logbook) has(what string) int {

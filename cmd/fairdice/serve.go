@@ -27,7 +27,7 @@ func newServe(s *settings) *cobra.Command {
 			return serve(c, cfg)
 		},
 	}
-	s.flags(c, "data", "database", "database-file", "listen", "master-key", "origin", "tenant", "sealed", "link-rate", "read-rate", "work-rate", "key-rate", "proxy-header", "beacon-relays", "policy", "metrics-listen", "log-level", "log-format")
+	s.flags(c, "data", "database", "database-file", "listen", "master-key", "origin", "tenant", "sealed", "link-rate", "read-rate", "work-rate", "key-rate", "proxy-header", "beacon-relays", "policy", "metrics-listen", "webhook-private", "log-level", "log-format")
 	c.Flags().BoolVar(&profiles, "pprof", false, "serve profiles of the program beside the metrics, at /debug/pprof/: whoever reaches the address can slow the service down")
 	return c
 }

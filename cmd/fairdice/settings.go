@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"math"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"fairdice/commitment"
 	"fairdice/house"
 	"fairdice/internal/relay"
+	"fairdice/internal/webhook"
 	"fairdice/translog"
 )
 
@@ -56,6 +58,7 @@ var list = []setting{
 	{"beacon-relays", joined(relay.Public), "relays of the drand quicknet beacon, with commas between; none: no matches with a beacon"},
 	{"policy", "", "C2SP tlog-policy file; every witness in it that has an address is asked to cosign the log"},
 	{"metrics-listen", "", "address to serve metrics for Prometheus on, 127.0.0.1:9090 for instance; empty: nowhere. Whoever reaches it needs no key"},
+	{"webhook-private", "", "networks in which webhooks may be sent although they are not public, 10.1.0.0/16 for instance, with commas between"},
 	{"log-level", "info", "debug, info, warn or error"},
 	{"log-format", formatText, "text or json: one record a line"},
 }
@@ -146,6 +149,10 @@ func (s *settings) gather(c *cobra.Command) (cfg config, found problems) {
 	}
 	if cfg.format != formatText && cfg.format != formatJSON {
 		s.add(&found, severe, "log-format", "%q is not text or json", cfg.format)
+	}
+	var err error
+	if cfg.hooksTo, err = webhook.ParsePrivate(s.v.GetString("webhook-private")); err != nil {
+		s.add(&found, severe, "webhook-private", "%v", err)
 	}
 	if cfg.data == "" {
 		s.add(&found, severe, "data", "it names no directory")
@@ -280,7 +287,8 @@ type config struct {
 	sealed, linkRate            int
 	readRate, keyRate, workRate int
 	level                       slog.Level
-	format                      string // of the log
+	format                      string         // of the log
+	hooksTo                     []netip.Prefix // private networks that webhooks may reach
 	metricsListen               string
 	pprof                       bool // beside the metrics
 

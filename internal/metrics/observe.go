@@ -66,3 +66,15 @@ func (m *Metrics) Looked(done house.Swept, err error) {
 	m.overdue.WithLabelValues("game").Set(float64(done.LeftGames))
 	m.overdue.WithLabelValues("sequence").Set(float64(done.LeftSequences))
 }
+
+// Told counts an attempt to tell an endpoint of an event.
+func (m *Metrics) Told(taken, dead bool) {
+	result := ok
+	if !taken {
+		result = failed
+	}
+	m.told.WithLabelValues(result).Inc()
+	if dead {
+		m.dead.Inc()
+	}
+}
