@@ -51,7 +51,7 @@ func TestWebhooksAreInTheDocument(t *testing.T) {
 	}
 	post := &letters{seen: map[string][]byte{}}
 	b := newBenchOf(t, func(_ *bench, c *house.Config) {
-		c.Courier, c.Pool = post, house.PoolMarks{Low: 200, Full: 40}
+		c.Courier, c.Deliver, c.Pool = post, true, house.PoolMarks{Low: 200, Full: 40}
 	})
 	p := house.Principal{Tenant: tenant, Scopes: house.Scopes()}
 	_, err = b.house.AddEndpoint(t.Context(), house.EndpointRequest{Tenant: tenant, Address: "https://club.test/"})

@@ -113,7 +113,7 @@ type post struct {
 func newPost(t *testing.T, change ...func(*house.Config)) post {
 	t.Helper()
 	p := post{mailbox: &mailbox{hang: map[string]bool{}}, clock: &clock{now: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)}}
-	p.bench = newBench(t, append(change, func(c *house.Config) { c.Courier, c.Now = p.mailbox, p.clock.Now })...)
+	p.bench = newBench(t, append(change, func(c *house.Config) { c.Courier, c.Deliver, c.Now = p.mailbox, true, p.clock.Now })...)
 	return p
 }
 

@@ -69,6 +69,7 @@ type Config struct {
 	Witnesses []Witness
 	Policy    *translog.Policy
 	Courier   Courier      // brings events to endpoints; nil: nobody is told
+	Deliver   bool         // have Courier empty the outbox; an operator's command leaves that to the service
 	Observer  Observer     // nil: nobody watches
 	Logger    *slog.Logger // nil: slog.Default
 }
@@ -203,7 +204,7 @@ func New(ctx context.Context, c Config) (*House, error) {
 	go h.sweep(h.ctx)
 	go h.count(h.ctx)
 	go h.keepUses(h.ctx)
-	if c.Courier != nil {
+	if c.Courier != nil && c.Deliver {
 		go h.deliver(h.ctx)
 	} else {
 		close(h.deliveries.done)

@@ -24,6 +24,7 @@ func newServe(s *settings) *cobra.Command {
 			if cfg.pprof = profiles; profiles && cfg.metricsListen == "" {
 				return errors.New("serve profiles: they are served beside the metrics, and metrics-listen is not set")
 			}
+			cfg.deliver = true
 			return serve(c, cfg)
 		},
 	}

@@ -74,7 +74,7 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 		Master: k.master, HeadFile: c.headFile(), Logger: log,
 		Shared: isShared(c.database()),
 		Pool:   house.PoolMarks{Low: c.sealed / 4, Full: c.sealed},
-		Beacon: rounds, Witnesses: witnesses, Policy: trusted, Observer: m, Courier: courier{hooks}, Now: c.now, Rolls: c.rolls,
+		Beacon: rounds, Witnesses: witnesses, Policy: trusted, Observer: m, Courier: courier{hooks}, Deliver: c.deliver, Now: c.now, Rolls: c.rolls,
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())

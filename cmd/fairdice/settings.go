@@ -288,6 +288,7 @@ type config struct {
 	readRate, keyRate, workRate int
 	level                       slog.Level
 	format                      string         // of the log
+	deliver                     bool           // send webhooks: only serve does
 	hooksTo                     []netip.Prefix // private networks that webhooks may reach
 	metricsListen               string
 	pprof                       bool // beside the metrics

@@ -165,7 +165,7 @@ func TestCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := store.Counts{Tenants: 2, APIKeys: 2, Sequences: 4 * (batch + 3), Archives: 6, Matches: batch + 5, Games: batch + 5,
-		Segments: batch + 5, Rolls: 3 * (batch + 5), Events: 2 * (batch + 5), Spent: batch + 5, Entries: batch + 77, Hashes: 2*(batch+77) - 3, Checkpoints: 12, Tallies: 2, Endpoints: 2, Messages: 2 * (batch + 2),}
+		Segments: batch + 5, Rolls: 3 * (batch + 5), Events: 2 * (batch + 5), Spent: batch + 5, Entries: batch + 77, Hashes: 2*(batch+77) - 3, Checkpoints: 12, Tallies: 2, Endpoints: 2, Messages: 2 * (batch + 2)}
 	if there != want || back != want {
 		t.Errorf("copied %+v and %+v, want %+v", there, back, want)
 	}
