@@ -63,7 +63,7 @@ type PoolStats struct {
 	Free         int
 }
 
-// Stats reads the head of the log and the pools; it counts no table whose rows
+// Stats reads the head of the log, the pools and what is left in the outbox; it counts no table whose rows
 // stay for ever. A pool that never had a sequence is left out.
 func (h *House) Stats(ctx context.Context) (Stats, error) {
 	var st Stats

@@ -103,7 +103,7 @@ func (r *reader) Due(endpoint string, by time.Time, signed int64, limit int) ([]
 
 func (r *reader) Outbox() (store.Outbox, error) {
 	o, err := one(r, func(r *row) store.Outbox { return store.Outbox{Waiting: r.int64(0), Dead: r.int64(1)} },
-		"SELECT (SELECT count(*) FROM messages WHERE state = 0), (SELECT count(*) FROM messages WHERE state = 2)")
+		"SELECT (SELECT count(*) FROM messages WHERE state = 0), (SELECT count(*) FROM messages WHERE state = 2 AND state > 0)")
 	return o, wrap(err, "count messages")
 }
 
