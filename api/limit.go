@@ -42,7 +42,7 @@ func (l limited) ListPlays(w http.ResponseWriter, r *http.Request) {
 // VerifyFile is limited.
 func (l limited) VerifyFile(w http.ResponseWriter, r *http.Request, params VerifyFileParams) {
 	if l.worked(w, r) {
-		l.ServerInterface.VerifyFile(w, r, params)
+		l.ServerInterface.VerifyFile(w, r.WithContext(withUploader(r.Context(), caller(r, l.server.proxy))), params)
 	}
 }
 

@@ -41,6 +41,12 @@ func TestQuotas(t *testing.T) {
 	if last.code() != "rate-limited" || !strings.HasPrefix(last.header.Get("RateLimit"), `"key";r=0`) {
 		t.Errorf("31 requests with a key: %d %v", last.status, last.header)
 	}
+	// However the header is spelt, it is one caller.
+	for _, spelt := range []string{"Bearer  ", "bearer ", "BEARER   "} {
+		if a := b.send(http.MethodGet, "/version", "", proxy, "192.0.2.1", "Authorization", spelt+b.key); a.code() != "rate-limited" {
+			t.Errorf("the same key behind %q: %d %s", spelt, a.status, a.body)
+		}
+	}
 	if a := b.send(http.MethodGet, "/version", "", "Authorization", "", proxy, "192.0.2.3", "Origin", "https://club.example"); !strings.Contains(a.header.Get("Access-Control-Expose-Headers"), "RateLimit") &&
 		!strings.Contains(a.header.Get("Access-Control-Expose-Headers"), "Ratelimit") {
 		t.Errorf("a page may read %q", a.header.Get("Access-Control-Expose-Headers"))

@@ -127,7 +127,7 @@ func New(c Config) (http.Handler, error) {
 	}
 	s := &server{
 		house: c.House, keys: newKeyring(c.Now), proxy: c.ProxyHeader, ready: c.Ready, outage: c.Outage,
-		version: c.Version, timeout: c.Timeout, log: c.Logger, watch: c.Observer, welcome: newWelcome(), streams: newStreams(c.Streams, c.StreamLife),
+		version: c.Version, timeout: c.Timeout, log: c.Logger, watch: c.Observer, welcome: newWelcome(), streams: newStreams(c.Streams, c.StreamLife, c.Observer),
 		links:    newQuota("links", "links from this address", c.LinkRate),
 		work:     newQuota("work", "requests for work from this address", c.WorkRate),
 		files:    newChecker(c.Now),

@@ -159,8 +159,8 @@ type Tx interface {
 
 	AddTenant(Tenant) error
 	AddAPIKey(APIKey) error
-	// RevokeAPIKey sets the end of a key's life.
-	RevokeAPIKey(hash [32]byte, at time.Time) error
+	// RevokeAPIKey sets the end of a key's life, and whether it is Withdrawn.
+	RevokeAPIKey(hash [32]byte, at time.Time, final bool) error
 	// UseAPIKey notes that a key was used; an earlier time than the one that is
 	// there changes nothing.
 	UseAPIKey(hash [32]byte, at time.Time) error
@@ -245,6 +245,8 @@ type APIKey struct {
 	// Used is when it was last used, not exactly (house.KeyUseEvery); zero: never.
 	Used     time.Time
 	Replaces [32]byte // the hash of the key it was issued for in rotation, zero for none
+	// Withdrawn: it has been revoked, and no clock that is set back brings it to life again.
+	Withdrawn bool
 }
 
 // SequenceState says what a sequence is used for.

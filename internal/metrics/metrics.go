@@ -39,6 +39,7 @@ type Metrics struct {
 	requests  *prometheus.CounterVec
 	latency   *prometheus.HistogramVec
 	inFlight  prometheus.Gauge
+	streams   prometheus.Gauge
 	problems  *prometheus.CounterVec
 	rolls     *prometheus.CounterVec
 	draws     prometheus.Histogram
@@ -72,9 +73,10 @@ func New(version string, fresh time.Duration) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry()}
 	m.requests = counters(m, "http_requests_total", "Requests answered, by route, method and class of status.", "route", "method", "status")
 	m.latency = add(m, prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "fairdice_http_request_duration_seconds", Help: "How long requests took, by route and method.", Buckets: seconds,
+		Name: "fairdice_http_request_duration_seconds", Help: "How long requests but streams took, by route and method.", Buckets: seconds,
 	}, []string{"route", "method"}))
-	m.inFlight = gauge(m, "http_requests_in_flight", "Requests that are being answered.")
+	m.inFlight = gauge(m, "http_requests_in_flight", "Requests that are being answered, open streams included.")
+	m.streams = gauge(m, "streams_open", "Streams of events that are open.")
 	m.problems = counters(m, "problems_total", "Problems answered, by code; rate-limited are the requests held back.", "code")
 	m.rolls = counters(m, "rolls_drawn_total", "Rolls drawn for the first time, by mode.", "mode")
 	m.draws = histogram(m, "draw_duration_seconds", "How long it took from a request to the commit of its new roll.", seconds)

@@ -12,14 +12,22 @@ func (m *Metrics) Arrived() { m.inFlight.Inc() }
 
 // Answered counts it out.
 func (m *Metrics) Answered(method, route string, status int, took time.Duration) {
+	m.Followed(method, route, status)
+	m.latency.WithLabelValues(route, method).Observe(took.Seconds())
+}
+
+// Followed counts out a request for a stream.
+func (m *Metrics) Followed(method, route string, status int) {
 	m.inFlight.Dec()
 	class := "none" // the caller was cut off
 	if status >= 100 {
 		class = strconv.Itoa(status/100) + "xx"
 	}
 	m.requests.WithLabelValues(route, method, class).Inc()
-	m.latency.WithLabelValues(route, method).Observe(took.Seconds())
 }
+
+// Streaming counts the streams that are open.
+func (m *Metrics) Streaming(change int) { m.streams.Add(float64(change)) }
 
 // Refused counts a problem.
 func (m *Metrics) Refused(code house.Code) { m.problems.WithLabelValues(string(code)).Inc() }
