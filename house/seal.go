@@ -188,6 +188,7 @@ func (h *House) refillIfLow(tenant, mode string) {
 		return err
 	})
 	if err == nil && pool.Free < h.pool.Low {
+		h.warnLow(tenant, mode, pool)
 		h.refill(tenant, mode)
 	}
 }

@@ -53,7 +53,7 @@ func newRoot() *cobra.Command {
 	}
 	s := newSettings()
 	root.PersistentFlags().StringVar(&s.file, "config", "", "read settings from this file (YAML, TOML or JSON)")
-	root.AddCommand(newServe(s), newDemo(), newConfig(s), newTenants(s), newKeys(s), newBackup(s), newRestore(s), newMigrate(),
+	root.AddCommand(newServe(s), newDemo(), newConfig(s), newTenants(s), newWebhooks(s), newKeys(s), newBackup(s), newRestore(s), newMigrate(),
 		newLoad(s), newThrows(s), newWitness(), newArchive(s), newEnd(s), newDoctor(s), newHealthcheck(s), manual.Command())
 	return root
 }

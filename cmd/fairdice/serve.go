@@ -24,10 +24,11 @@ func newServe(s *settings) *cobra.Command {
 			if cfg.pprof = profiles; profiles && cfg.metricsListen == "" {
 				return errors.New("serve profiles: they are served beside the metrics, and metrics-listen is not set")
 			}
+			cfg.deliver = true
 			return serve(c, cfg)
 		},
 	}
-	s.flags(c, "data", "database", "database-file", "listen", "master-key", "origin", "tenant", "sealed", "link-rate", "read-rate", "work-rate", "key-rate", "tls-cert", "tls-key", "proxy-header", "trusted-proxies", "beacon-relays", "policy", "metrics-listen", "backup-dir", "backup-every", "backup-keep", "log-level", "log-format")
+	s.flags(c, "data", "database", "database-file", "listen", "master-key", "origin", "tenant", "sealed", "link-rate", "read-rate", "work-rate", "key-rate", "tls-cert", "tls-key", "proxy-header", "trusted-proxies", "beacon-relays", "policy", "metrics-listen", "webhook-private", "backup-dir", "backup-every", "backup-keep", "log-level", "log-format")
 	c.Flags().BoolVar(&profiles, "pprof", false, "serve profiles of the program beside the metrics, at /debug/pprof/: whoever reaches the address can slow the service down")
 	return c
 }

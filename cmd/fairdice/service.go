@@ -12,6 +12,7 @@ import (
 	"fairdice/api"
 	"fairdice/house"
 	"fairdice/internal/metrics"
+	"fairdice/internal/webhook"
 	"fairdice/store"
 	"fairdice/translog/server"
 )
@@ -25,6 +26,7 @@ type service struct {
 	http      *http.Server
 	listen    net.Listener
 	done      chan error
+	hooks     *webhook.Sender
 	witnessed bool // checkpoints get cosigned
 	flights   flights
 	backups   *backups // nil: none
@@ -66,6 +68,7 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 		return nil, err
 	}
 	db = m.Store(db)
+	hooks := webhook.New(webhook.Config{Private: c.hooksTo, Now: c.now})
 	h, err := house.New(ctx, house.Config{
 		Store: db, Origin: k.log.signer.Name(),
 		Log: k.log.signer, LogVerifier: k.log.verifier, LogKey: k.log.public,
@@ -73,7 +76,7 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 		Master: k.master, HeadFile: c.headFile(), Logger: log,
 		Shared: isShared(c.database()),
 		Pool:   house.PoolMarks{Low: c.sealed / 4, Full: c.sealed},
-		Beacon: rounds, Witnesses: witnesses, Policy: trusted, Observer: m, Now: c.now, Rolls: c.rolls,
+		Beacon: rounds, Witnesses: witnesses, Policy: trusted, Observer: m, Courier: courier{hooks}, Deliver: c.deliver, Now: c.now, Rolls: c.rolls,
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -82,7 +85,7 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 		return nil, errors.Join(err, h.Close(), db.Close())
 	}
 	m.Watch(h)
-	return &service{config: c, store: db, metrics: m, house: h, keys: k, log: log, done: make(chan error, 1), witnessed: len(witnesses) > 0}, nil
+	return &service{config: c, store: db, metrics: m, hooks: hooks, house: h, keys: k, log: log, done: make(chan error, 1), witnessed: len(witnesses) > 0}, nil
 }
 
 // prepare makes the first tenant with its key, shown this once, and has
@@ -213,5 +216,7 @@ func (s *service) stop() error {
 		err = s.listen.Close()
 	}
 	s.backups.stop()
-	return errors.Join(err, s.watch.close(), s.house.Close(), s.store.Close())
+	err = errors.Join(err, s.watch.close(), s.house.Close(), s.store.Close())
+	s.hooks.Close()
+	return err
 }

@@ -22,6 +22,7 @@ import (
 	"fairdice/commitment"
 	"fairdice/house"
 	"fairdice/internal/relay"
+	"fairdice/internal/webhook"
 	"fairdice/translog"
 )
 
@@ -63,6 +64,7 @@ var list = []setting{
 	{"backup-dir", "", "directory for backups of the SQLite database, on another disk; empty: none are made"},
 	{"backup-every", "1h", "time from one backup to the next"},
 	{"backup-keep", 24, "backups that are kept; older ones are removed when a new one is there"},
+	{"webhook-private", "", "networks in which webhooks may be sent although they are not public, 10.1.0.0/16 for instance, with commas between"},
 	{"log-level", "info", "debug, info, warn or error"},
 	{"log-format", formatText, "text or json: one record a line"},
 }
@@ -168,6 +170,10 @@ func (s *settings) gather(c *cobra.Command) (cfg config, found problems) {
 	}
 	if cfg.format != formatText && cfg.format != formatJSON {
 		s.add(&found, severe, "log-format", "%q is not text or json", cfg.format)
+	}
+	var err error
+	if cfg.hooksTo, err = webhook.ParsePrivate(s.v.GetString("webhook-private")); err != nil {
+		s.add(&found, severe, "webhook-private", "%v", err)
 	}
 	if cfg.data == "" {
 		s.add(&found, severe, "data", "it names no directory")
@@ -311,7 +317,9 @@ type config struct {
 	sealed, linkRate            int
 	readRate, keyRate, workRate int
 	level                       slog.Level
-	format                      string // of the log
+	format                      string         // of the log
+	deliver                     bool           // send webhooks: only serve does
+	hooksTo                     []netip.Prefix // private networks that webhooks may reach
 	metricsListen               string
 	backupDir                   string
 	backupEvery                 time.Duration

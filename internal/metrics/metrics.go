@@ -52,6 +52,8 @@ type Metrics struct {
 	round     prometheus.Gauge
 	sweeps    *prometheus.CounterVec
 	overdue   *prometheus.GaugeVec
+	told      *prometheus.CounterVec
+	dead      prometheus.Counter
 	updates   *prometheus.CounterVec
 	writing   prometheus.Histogram
 	reruns    prometheus.Counter
@@ -89,6 +91,8 @@ func New(version string, fresh time.Duration) *Metrics {
 	m.round = gauge(m, "beacon_last_round_timestamp_seconds", "When the last round that was verified became public.")
 	m.sweeps = counters(m, "deadline_sweeps_total", "Times that deadlines were looked after, by result: ok, or failed if something that had to end was left.", "result")
 	m.overdue = gauges(m, "deadline_left", "Games and sequences (kind) at their deadline that the last sweep could not end, at most 200 each.", "kind")
+	m.told = counters(m, "webhook_attempts_total", "Attempts to tell endpoints of events, by result: ok or failed.", "result")
+	m.dead = counter(m, "webhook_dead_total", "Messages to endpoints that were given up.")
 	m.updates = counters(m, "store_updates_total", "Updates of the database, by result: ok, refused, conflict, uncertain, storage or canceled.", "result")
 	m.writing = histogram(m, "store_update_duration_seconds", "How long updates of the database took, waiting included.", seconds)
 	m.reruns = counter(m, "store_update_reruns_total", "Times that an update ran again because another one was faster.")
@@ -106,6 +110,7 @@ func New(version string, fresh time.Duration) *Metrics {
 		m.beacon.WithLabelValues(result)
 		m.sweeps.WithLabelValues(result)
 		m.backups.WithLabelValues(result)
+		m.told.WithLabelValues(result)
 	}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})

@@ -108,6 +108,9 @@ func TestCounts(t *testing.T) {
 	m.Looked(house.Swept{Closed: 1}, nil)
 	m.Looked(house.Swept{LeftGames: 2, LeftSequences: 1}, some)
 	m.Looked(house.Swept{}, some) // it could not look: nobody knows that nothing is left
+	m.Told(true, false)
+	m.Told(false, false)
+	m.Told(false, true)
 	want := `# HELP fairdice_beacon_last_round_timestamp_seconds When the last round that was verified became public.
 # TYPE fairdice_beacon_last_round_timestamp_seconds gauge
 fairdice_beacon_last_round_timestamp_seconds 1000
@@ -169,6 +172,13 @@ fairdice_store_updates_total{result="uncertain"} 1
 # HELP fairdice_streams_open Streams of events that are open.
 # TYPE fairdice_streams_open gauge
 fairdice_streams_open 1
+# HELP fairdice_webhook_attempts_total Attempts to tell endpoints of events, by result: ok or failed.
+# TYPE fairdice_webhook_attempts_total counter
+fairdice_webhook_attempts_total{result="failed"} 2
+fairdice_webhook_attempts_total{result="ok"} 1
+# HELP fairdice_webhook_dead_total Messages to endpoints that were given up.
+# TYPE fairdice_webhook_dead_total counter
+fairdice_webhook_dead_total 1
 # HELP fairdice_witness_requests_total Cosignatures that were asked for, by witness and result: ok or failed.
 # TYPE fairdice_witness_requests_total counter
 fairdice_witness_requests_total{result="failed",witness="w1"} 1

@@ -87,3 +87,15 @@ func (m *Metrics) BackedUp(begun time.Time, err error) {
 func (m *Metrics) BackupFound(begun time.Time) {
 	m.backedUp.Set(float64(begun.Unix()))
 }
+
+// Told counts an attempt to tell an endpoint of an event.
+func (m *Metrics) Told(taken, dead bool) {
+	result := ok
+	if !taken {
+		result = failed
+	}
+	m.told.WithLabelValues(result).Inc()
+	if dead {
+		m.dead.Inc()
+	}
+}
