@@ -171,7 +171,6 @@ func (s *settings) gather(c *cobra.Command) (cfg config, found problems) {
 	if cfg.format != formatText && cfg.format != formatJSON {
 		s.add(&found, severe, "log-format", "%q is not text or json", cfg.format)
 	}
-	var err error
 	if cfg.hooksTo, err = webhook.ParsePrivate(s.v.GetString("webhook-private")); err != nil {
 		s.add(&found, severe, "webhook-private", "%v", err)
 	}
