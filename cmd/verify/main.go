@@ -68,6 +68,9 @@ keys you trust.
 
 Exit status: 0 verified, 1 a check failed, 2 evidence is incomplete,
 3 malformed or empty input, or wrong usage.`,
+		Example: `  verify bundle match.json --key "$(cat log.key)"
+  verify archive ./archive --key "$(cat log.key)" --html report.html
+  verify record match.mat`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -79,6 +82,9 @@ Exit status: 0 verified, 1 a check failed, 2 evidence is incomplete,
 	root.AddCommand(bundleCommand(), rollCommand(), anchorCommand(), recordCommand(), playsCommand(),
 		logCommand(), archiveCommand(), luckCommand(), manual.Command())
 	takeOnce(root)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w: try %s --help", err, cmd.CommandPath())
+	})
 	return root
 }
 
@@ -111,9 +117,9 @@ func (s *single) Set(text string) error {
 }
 
 // noCommand refuses arguments that name no command.
-func noCommand(_ *cobra.Command, args []string) error {
+func noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("there is no command %q: try verify --help", args[0])
+		return fmt.Errorf("there is no command %q: try %s --help", args[0], cmd.CommandPath())
 	}
 	return nil
 }
