@@ -99,7 +99,7 @@ func (d *demo) terms() (replay.Match, error) {
 	}
 	d.options = o.String()
 	if _, err := commitment.ParseMode(d.mode); err != nil {
-		return replay.Match{}, fmt.Errorf("there is no mode %q: %s can be played", d.mode, strings.Join(modeNames(), ", "))
+		return replay.Match{}, fmt.Errorf("there is no mode %q: %s can be played", d.mode, joined(modeNames()))
 	}
 	if _, err := commitment.ParseProfile(d.profile); err != nil {
 		return replay.Match{}, fmt.Errorf("there is no profile %q: refereed and dice-only can be played", d.profile)
