@@ -14,7 +14,7 @@ import (
 // himself: files of others are checked, and only his own next one is refused.
 func TestSlowUploads(t *testing.T) {
 	const proxy = "X-Forwarded-For"
-	b := newBench(t, func(c *api.Config) { c.ProxyHeader = proxy })
+	b := newBench(t, func(c *api.Config) { c.ProxyHeader, c.TrustedProxies = proxy, here })
 	h := httptest.NewServer(b.handler)
 	verify := func(from string) answer {
 		return b.send(http.MethodPost, "/v1/verify?variant=short", "opening 3 1\n", "Authorization", "", proxy, from)
