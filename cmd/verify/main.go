@@ -59,6 +59,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return int(exitUsage)
 }
 
+// exits stands in the help of every command that ends in a verdict.
+const exits = `Exit status: 0 verified, 1 a check failed, 2 evidence is incomplete,
+3 malformed or empty input, or wrong usage.`
+
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "verify",
@@ -66,8 +70,7 @@ func rootCommand() *cobra.Command {
 		Long: `Verify checks what fairdice claims, with nothing but public files and the
 keys you trust.
 
-Exit status: 0 verified, 1 a check failed, 2 evidence is incomplete,
-3 malformed or empty input, or wrong usage.`,
+` + exits,
 		Example: `  verify bundle match.json --key "$(cat log.key)"
   verify archive ./archive --key "$(cat log.key)" --html report.html
   verify record match.mat`,
@@ -79,8 +82,11 @@ Exit status: 0 verified, 1 a check failed, 2 evidence is incomplete,
 			return errors.New("no command given: try verify --help")
 		},
 	}
-	root.AddCommand(bundleCommand(), rollCommand(), anchorCommand(), recordCommand(), playsCommand(),
-		logCommand(), archiveCommand(), luckCommand(), manual.Command())
+	root.AddCommand(anchorCommand(), playsCommand(), luckCommand(), manual.Command())
+	for _, judge := range []*cobra.Command{bundleCommand(), rollCommand(), recordCommand(), logCommand(), archiveCommand()} {
+		judge.Long += "\n\n" + exits
+		root.AddCommand(judge)
+	}
 	takeOnce(root)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w: try %s --help", err, cmd.CommandPath())
