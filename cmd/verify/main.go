@@ -59,8 +59,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return int(exitUsage)
 }
 
-// exits stands in the help of every command that ends in a verdict.
-const exits = `Exit status: 0 verified, 1 a check failed, 2 evidence is incomplete,
+// meaning stands in the help of every command that ends in a verdict.
+const meaning = `Exit status: 0 verified, 1 a check failed, 2 evidence is incomplete,
 3 malformed or empty input, or wrong usage.`
 
 func rootCommand() *cobra.Command {
@@ -70,7 +70,7 @@ func rootCommand() *cobra.Command {
 		Long: `Verify checks what fairdice claims, with nothing but public files and the
 keys you trust.
 
-` + exits,
+` + meaning,
 		Example: `  verify bundle match.json --key "$(cat log.key)"
   verify archive ./archive --key "$(cat log.key)" --html report.html
   verify record match.mat`,
@@ -84,7 +84,7 @@ keys you trust.
 	}
 	root.AddCommand(anchorCommand(), playsCommand(), luckCommand(), manual.Command())
 	for _, judge := range []*cobra.Command{bundleCommand(), rollCommand(), recordCommand(), logCommand(), archiveCommand()} {
-		judge.Long += "\n\n" + exits
+		judge.Long += "\n\n" + meaning
 		root.AddCommand(judge)
 	}
 	takeOnce(root)
