@@ -7,7 +7,7 @@ OAPI := $(GO) tool -modfile=../tools/go.mod oapi-codegen -config oapi-codegen.ya
 # Webhooks are sent, not served: no code is made from them.
 SERVED := sed '/^webhooks:/,/^components:/{/^components:/!d;}' openapi.yaml
 
-.PHONY: run build test race check generate bench fuzz crash calibrate release
+.PHONY: run build test race check generate bench fuzz crash release
 
 ## run: start the service on $(LISTEN) with its data in $(DATA)
 run: build
@@ -55,24 +55,22 @@ bench:
 	$(BENCH) ./house
 	$(BENCH) ./cmd/fairdice
 
-## fuzz: every fuzz test of the tree for FUZZTIME, then both generators on some 200,000 positions
+## fuzz: rare faults: every fuzz test for FUZZTIME, both generators on some 200,000 positions, and CALIBRATE archives and games of honest dice
 FUZZTIME ?= 20s
+CALIBRATE ?= 2000
 fuzz:
 	@$(GO) list ./... | while read -r pkg; do \
 		$(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' | while read -r f; do \
 			echo "$$pkg $$f"; $(GO) test $$pkg -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) || exit 1; \
 		done || exit 1; done
 	$(GO) test ./rules -run Differential -differential 15000
+	FAIRDICE_CALIBRATE=$(CALIBRATE) $(GO) test ./audit/stats -run 'TestCalibration|TestPower' -count 1 -v -timeout 60m
+	FAIRDICE_AUDIT_GAMES=$(CALIBRATE) $(GO) test ./audit/archive -count 1 -v -timeout 60m
 
 ## crash: kill the service KILLS times on each kind of database, and as often while it begins; have every change of its files fail once
 KILLS ?= 200
 crash:
 	FAIRDICE_KILLS=$(KILLS) $(GO) test ./cmd/fairdice -run 'TestKilled|Faults$$' -count 1 -v -timeout 180m
-
-## calibrate: 2,000 archives of honest dice alarm as often as the statistics claim, and 2,000 games audit clean
-calibrate:
-	FAIRDICE_CALIBRATE=2000 $(GO) test ./audit/stats -run 'TestCalibration|TestPower' -count 1 -v -timeout 60m
-	FAIRDICE_AUDIT_GAMES=2000 $(GO) test ./audit/archive -count 1 -v -timeout 60m
 
 ## release: both programs for every system, in archives that anybody can rebuild, with their sums, into ./dist
 release:

@@ -13,7 +13,7 @@ import (
 )
 
 // sentences says in plain words what was found and what was not looked at.
-func (r *Result) sentences(pinned, signatures bool) []string {
+func (r *Result) sentences(pinned, given, signatures bool) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	closed, aborted, running := r.Games()
@@ -25,7 +25,9 @@ func (r *Result) sentences(pinned, signatures bool) []string {
 	default:
 		say("Every game of the archive was rebuilt from the published secrets and replayed; nothing in it was altered, left out or put in another order.")
 	}
-	if !pinned {
+	if !pinned && given {
+		say("The archive is not of the log that was named with a key or a policy: the key inside it is another one.")
+	} else if !pinned {
 		say("Self-consistent only: no log key or policy was given, and the key inside an archive proves nothing. Whoever made it could have made all of it.")
 	} else if r.Key != "" && !r.Signed {
 		say("The checkpoint is not signed by the pinned key.")

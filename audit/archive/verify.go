@@ -204,7 +204,7 @@ func (a *auditor) result() *Result {
 	default:
 		r.Verdict = audit.Verified
 	}
-	r.Sentences = r.sentences(a.checkpoints.Pinned(), a.Signatures)
+	r.Sentences = r.sentences(a.checkpoints.Pinned(), a.Trust.Key != "" || a.Trust.Policy != nil, a.Signatures)
 	return r
 }
 

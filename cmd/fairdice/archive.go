@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -31,11 +32,19 @@ An export that is interrupted changes nothing of the archive that was there, and
 the next one goes on where it was.
 
 With --policy the archive ends in a checkpoint that the witnesses have cosigned.`,
-		Args: cobra.ExactArgs(1),
+		Example: `  fairdice archive export --data /srv/fairdice ./archive
+  fairdice archive export --data /srv/fairdice archive.tar.zst`,
+		Args: arguments("DIR|FILE.tar.zst"),
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := s.read(c)
 			if err != nil {
 				return err
+			}
+			switch kind := filepath.Ext(args[0]); kind {
+			case ".zip", ".tar", ".gz", ".tgz", ".zst":
+				if !strings.HasSuffix(args[0], ".tar.zst") {
+					return fmt.Errorf("export archive: no %s is written: name a directory, or a file that ends in .tar.zst", kind)
+				}
 			}
 			return exportTo(c, cfg, args[0])
 		},

@@ -24,8 +24,11 @@ func newBackup(s *settings) *cobra.Command {
 one moment of it, not before the last checkpoint that was signed when it began, and
 is read back before it gets its name. It holds no key: keep log.key, receipts.key and the master key
 elsewhere, once, and the file "head" where it is: it is what keeps a service that
-was restored from an old backup from signing a second history.`,
-		Args: cobra.ExactArgs(1),
+was restored from an old backup from signing a second history. FILE must not exist.
+
+The setting backup-dir has a running service make backups by itself.`,
+		Example: `  fairdice backup /mnt/backup/fairdice-$(date -u +%Y%m%dT%H%M%SZ).db`,
+		Args:    arguments("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := s.read(c)
 			if err != nil {
@@ -53,7 +56,8 @@ is never overwritten, and the keys must be there already. If the backup is older
 than the last checkpoint that was signed, the service refuses to start: what it
 signed next would contradict what people hold. A backup that an older version of this
 program has made is brought up to date.`,
-		Args: cobra.ExactArgs(1),
+		Example: `  fairdice restore --data /srv/fairdice fairdice-20260730T120000Z.db`,
+		Args:    arguments("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := s.read(c)
 			if err != nil {
@@ -138,6 +142,9 @@ func removeBeside(file string) (err error) {
 func restore(ctx context.Context, c config, from string) error {
 	if err := c.errNoDirectory(); err != nil {
 		return fmt.Errorf("restore database: %w", err)
+	}
+	if running(c) {
+		return fmt.Errorf("restore database: a service runs in %s and has its database open: stop it, and restore only what is lost", c.data)
 	}
 	for _, file := range []string{c.logKey(), c.receiptKey(), c.master} {
 		if _, err := readSecret(file); err != nil {

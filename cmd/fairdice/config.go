@@ -33,7 +33,9 @@ func newConfigPrint(s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "print",
 		Short: "Print every setting with its value and where that comes from, in the form of a settings file",
-		Args:  cobra.NoArgs,
+		Example: `  fairdice config print >fairdice.yaml
+  FAIRDICE_LISTEN=127.0.0.1:9000 fairdice config print --json`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if _, err := s.read(c); err != nil {
 				return err

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairdice/commitment"
 	"fairdice/store"
 	"fairdice/store/postgres"
 	"fairdice/store/sqlite"
@@ -104,8 +103,12 @@ func newMigrate() *cobra.Command {
 value, the root of the log. FROM and TO are each the path of an SQLite file or
 a postgres:// address. No service may run on either. The old database stays as
 it is; the keys and the file "head" of the data directory go on with the new one.`,
-		Args: cobra.ExactArgs(2),
+		Example: `  fairdice migrate /srv/fairdice/fairdice.db postgres://fairdice@db.example/fairdice`,
+		Args:    arguments("FROM", "TO"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if same, err := sameFile(args[0], args[1]); err == nil && same {
+				return fmt.Errorf("migrate database: FROM and TO are one file, %s", args[0])
+			}
 			from, err := existing(c.Context(), args[0])
 			if err != nil {
 				return err
@@ -114,11 +117,7 @@ it is; the keys and the file "head" of the data directory go on with the new one
 			if err != nil {
 				return errors.Join(err, from.Close())
 			}
-			var modes []string
-			for _, m := range commitment.Modes() {
-				modes = append(modes, m.String())
-			}
-			n, err := transfer.Copy(c.Context(), from, to, modes)
+			n, err := transfer.Copy(c.Context(), from, to, modeNames())
 			if err := errors.Join(err, from.Close(), to.Close()); err != nil {
 				return err
 			}
@@ -131,8 +130,13 @@ it is; the keys and the file "head" of the data directory go on with the new one
 // existing opens a database, but makes none.
 func existing(ctx context.Context, address string) (store.Store, error) {
 	if !isShared(address) {
-		if _, err := os.Stat(address); err != nil {
+		switch info, err := os.Stat(address); {
+		case err != nil:
 			return nil, fmt.Errorf("open database: %w", err)
+		case !info.Mode().IsRegular():
+			return nil, fmt.Errorf("open database: %s is not a file", address)
+		case info.Size() == 0: // SQLite would begin a database in it
+			return nil, fmt.Errorf("open database: %s is empty", address)
 		}
 	}
 	return openDatabase(ctx, address, nil)

@@ -71,8 +71,8 @@ it (mode live).`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&d.variant, "variant", "short", "variant to play")
-	f.StringVar(&d.mode, "mode", "random", "dice mode")
+	f.StringVar(&d.variant, "variant", "short", "variant to play, by its name in docs/games.md")
+	f.StringVar(&d.mode, "mode", "random", "dice mode: "+joined(modeNames()))
 	f.StringVar(&d.level, "level", "L2", "proof level: L0, L1, L2 or L3")
 	f.StringVar(&d.profile, "profile", "refereed", "who keeps the record: refereed (the service) or dice-only (the platform)")
 	f.StringVar(&d.options, "options", demoOptions, "options of the match")
@@ -99,7 +99,7 @@ func (d *demo) terms() (replay.Match, error) {
 	}
 	d.options = o.String()
 	if _, err := commitment.ParseMode(d.mode); err != nil {
-		return replay.Match{}, fmt.Errorf("there is no mode %q", d.mode)
+		return replay.Match{}, fmt.Errorf("there is no mode %q: %s can be played", d.mode, joined(modeNames()))
 	}
 	if _, err := commitment.ParseProfile(d.profile); err != nil {
 		return replay.Match{}, fmt.Errorf("there is no profile %q: refereed and dice-only can be played", d.profile)
@@ -274,4 +274,12 @@ func (d *demo) tellVerify(out io.Writer) {
 		fmt.Fprintf(out, " --my-anchor \"$(cat %s)\"", file("anchor-a"))
 	}
 	fmt.Fprintln(out)
+}
+
+// modeNames are the dice modes that a match can have.
+func modeNames() (names []string) {
+	for _, m := range commitment.Modes() {
+		names = append(names, m.String())
+	}
+	return names
 }

@@ -260,15 +260,22 @@ func (d *doctor) overdue(r store.Reader, _ signingKey, _ store.LogHead) error {
 	return nil
 }
 
-// backupAge is how old the newest backup may be.
+// backupAge is how old the newest backup may be that others make, every night.
 const backupAge = 26 * time.Hour
 
+// backup looks at the backups that the service makes, or at others that
+// --backups names. The service's own may be as old as two of its intervals: one
+// that failed is made up for within the next.
 func (d *doctor) backup() {
-	if d.backups == "" {
-		d.say(skipped, "backups", "", "--backups names no directory of them")
+	dir, most, advice := d.backups, backupAge, "Run fairdice backup every night."
+	if dir == "" {
+		dir, most, advice = d.backupDir, 2*d.backupEvery, "Start the service, which makes one at once, and read in its log why it did not."
+	}
+	if dir == "" {
+		d.say(skipped, "backups", "", "neither backup-dir nor --backups names a directory of them")
 		return
 	}
-	files, err := os.ReadDir(d.backups)
+	files, err := os.ReadDir(dir)
 	if err != nil {
 		d.say(failure, "backups", "Name the directory of the backups, and let the service's user read it.", "%v", err)
 		return
@@ -281,11 +288,11 @@ func (d *doctor) backup() {
 	}
 	switch age := d.clock().Sub(newest); {
 	case newest.IsZero():
-		d.say(failure, "backups", "Run fairdice backup every night.", "%s has none", d.backups)
-	case age > backupAge:
-		d.say(failure, "backups", "See why the last backup was not made.", "the newest is of %s", newest.UTC().Format(time.RFC3339))
+		d.say(failure, "backups", advice, "%s has none", dir)
+	case age > most:
+		d.say(failure, "backups", "See why the last backup was not made.", "the newest in %s is of %s", dir, newest.UTC().Format(time.RFC3339))
 	default:
-		d.say(fine, "backups", "", "the newest is %s old", age.Round(time.Minute))
+		d.say(fine, "backups", "", "the newest in %s is %s old", dir, age.Round(time.Minute))
 	}
 }
 
@@ -343,6 +350,6 @@ The exit code is 1 if anything has failed, 0 with warnings alone.`,
 	s.flags(c, keys...)
 	c.Flags().BoolVar(&machine, "json", false, "print JSON")
 	c.Flags().BoolVar(&d.deep, "deep", false, "read the whole SQLite database and check it; takes as long as it is large")
-	c.Flags().StringVar(&d.backups, "backups", "", "directory of backups, whose newest must be younger than 26 hours")
+	c.Flags().StringVar(&d.backups, "backups", "", "directory of backups made otherwise, whose newest must be younger than 26 hours (default: backup-dir, and two of backup-every)")
 	return c
 }

@@ -73,9 +73,16 @@ func TestDoctor(t *testing.T) {
 		t.Fatal(err)
 	}
 	wrong("a backup", "backups", fine, "old", c, func(d *doctor) { d.backups = nights })
-	wrong("an old backup", "backups", failure, "the newest is of", c, func(d *doctor) {
+	wrong("an old backup", "backups", failure, nights+" is of", c, func(d *doctor) {
 		d.backups, d.clock = nights, func() time.Time { return time.Now().Add(backupAge + time.Hour) }
 	})
+	own := c
+	own.backupDir, own.backupEvery = nights, time.Hour
+	wrong("the service's own backup", "backups", fine, nights, own, none)
+	wrong("its own three hours ago", "backups", failure, nights+" is of", own, func(d *doctor) {
+		d.clock = func() time.Time { return time.Now().Add(3 * time.Hour) }
+	})
+	wrong("its own, and others are asked for", "backups", failure, "has none", own, func(d *doctor) { d.backups = t.TempDir() })
 	empty := c
 	empty.sealed = 100_000
 	wrong("low pools", "pool", unwise, "free sequences of mode", empty, none)

@@ -38,7 +38,8 @@ in this directory. Games that have not ended must be closed or aborted before.
 
 The second half is a new data directory with a new origin; export the archive
 of the old log, and publish its last checkpoint with the new key.`,
-		Args: cobra.NoArgs,
+		Example: `  fairdice end --data /srv/fairdice --for-ever`,
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !sure {
 				return errors.New("end log: nothing was done; a log that has ended cannot be taken up again, so say --for-ever")
@@ -51,7 +52,7 @@ of the old log, and publish its last checkpoint with the new key.`,
 		},
 	}
 	s.flags(c, "data", "master-key", "policy", "log-level")
-	c.Flags().BoolVar(&sure, "for-ever", false, "do it")
+	c.Flags().BoolVar(&sure, "for-ever", false, "do it; without it nothing is done")
 	c.Flags().StringVar(&reason, "reason", reason, "reason that the retired sequences give")
 	return c
 }

@@ -17,7 +17,10 @@ func newHealthcheck(s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "healthcheck",
 		Short: "Ask the service on this machine whether it is ready; exit status 1 if it is not",
-		Args:  cobra.NoArgs,
+		Long: `Ask the service on this machine whether it is ready (GET /readyz), for containers
+and supervisors. Exit status 0: it is; 1: it is not, or does not answer.`,
+		Example: `  fairdice healthcheck --listen 127.0.0.1:8080`,
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := s.read(c)
 			if err != nil {
@@ -53,6 +56,7 @@ func newHealthcheck(s *settings) *cobra.Command {
 		},
 	}
 	s.flags(c, "listen", "tls-cert", "tls-key")
+	c.Flags().Lookup("listen").Usage = "address that the service serves on"
 	return c
 }
 

@@ -17,6 +17,27 @@ import (
 // inspect looks at everything that the settings name, in the order in which
 // serve opens it, and opens nothing to write.
 func (s *settings) inspect(cfg config, found *problems) {
+	s.inspectNames(cfg, found)
+	s.inspectFront(cfg, found)
+	if _, err := cfg.beacon(); err != nil {
+		s.add(found, severe, "beacon-relays", "%v", err)
+	}
+	s.inspectDatabase(cfg, found)
+	if cfg.data == "" {
+		return // said already, and every file that follows is in it
+	}
+	if s.inspectData(cfg, found) {
+		s.inspectKeys(cfg, found)
+	} else if cfg.policy != "" { // there is no key yet that it could name
+		if _, err := os.Stat(cfg.policy); err != nil {
+			s.add(found, severe, "policy", "%v", err)
+		}
+	}
+}
+
+// inspectNames looks at what serve cannot use although it can be read. A first
+// start that fails over one of them must not have made keys and a log before.
+func (s *settings) inspectNames(cfg config, found *problems) {
 	if err := commitment.CheckToken(cfg.tenant); err != nil {
 		s.add(found, severe, "tenant", "%v", err)
 	}
@@ -28,26 +49,11 @@ func (s *settings) inspect(cfg config, found *problems) {
 			s.add(found, severe, "metrics-listen", "%v", err)
 		}
 	}
-	s.inspectFront(cfg, found)
-	if _, err := cfg.beacon(); err != nil {
-		s.add(found, severe, "beacon-relays", "%v", err)
-	}
 	if cfg.backupDir != "" {
 		if info, err := os.Stat(cfg.backupDir); err != nil {
 			s.add(found, severe, "backup-dir", "%v", err)
 		} else if !info.IsDir() {
 			s.add(found, severe, "backup-dir", "%s is not a directory", cfg.backupDir)
-		}
-	}
-	s.inspectDatabase(cfg, found)
-	if cfg.data == "" {
-		return // said already, and every file that follows is in it
-	}
-	if s.inspectData(cfg, found) {
-		s.inspectKeys(cfg, found)
-	} else if cfg.policy != "" { // there is no key yet that it could name
-		if _, err := os.Stat(cfg.policy); err != nil {
-			s.add(found, severe, "policy", "%v", err)
 		}
 	}
 }
@@ -146,8 +152,7 @@ func (s *settings) inspectData(cfg config, found *problems) (begun bool) {
 		return false // the first start makes it
 	}
 	if err := cfg.errNoDirectory(); err != nil {
-		s.add(found, severe, "data", "%v", err)
-		return false
+		return false // gather has said it
 	}
 	if mode, open := openToOthers(cfg.data); open {
 		s.add(found, warning, "data", "others can look into %s (mode %04o); chmod 700 it", cfg.data, mode)

@@ -265,7 +265,10 @@ func newKeys(s *settings) *cobra.Command {
 	show := &cobra.Command{
 		Use:   "show",
 		Short: "Print the public keys: give the log's key to everybody who verifies",
-		Args:  cobra.NoArgs,
+		Long: `Print the public keys, one a line: "log", which everybody who verifies gives to
+verify as --key, and "receipts". Nothing secret is printed.`,
+		Example: `  fairdice keys show --data /srv/fairdice | awk '$1 == "log" {print $2}' >log.key`,
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := s.read(c)
 			if err != nil {
@@ -287,7 +290,8 @@ in the file, one a line, until the last such match has ended.
 
 The key of the log cannot be replaced: a new key is a new log, with a new origin,
 in a new data directory. docs/operating.md says how the old one ends.`,
-		Args: cobra.NoArgs,
+		Example: `  fairdice keys rotate --data /srv/fairdice`,
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := s.read(c)
 			if err != nil {

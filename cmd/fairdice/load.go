@@ -74,14 +74,16 @@ of every match must be verified and tell what was played, every checkpoint must 
 the beginning of the last one. The exit status is 1 if anything fails.
 
 The API key comes from the environment, FAIRDICE_API_KEY, or from the file that
-FAIRDICE_API_KEY_FILE names. Without --key the log's verifier key is taken from the service itself: that proves that it agrees with
-itself, not who it is.
+FAIRDICE_API_KEY_FILE names. Without --key the log's verifier key is taken from
+the service itself: that proves that it agrees with itself, not who it is.
 
 The matches stay in the service's public log for ever: do not load a service that
 people rely on. Only one on this machine is loaded unless --any-host is given.
 
 With --direct the games are played in the data directory of a stopped service,
 without HTTP, as many as --games says; --throws ends each of them early. So large logs are made.`,
+		Example: `  FAIRDICE_API_KEY=$(fairdice tenants add load) fairdice load --clients 64 --duration 1m
+  fairdice load --direct --data ./large --games 100000`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if direct {
@@ -110,8 +112,8 @@ without HTTP, as many as --games says; --throws ends each of them early. So larg
 	f.StringVar(&l.url, "url", "http://127.0.0.1:8080", "address of the service")
 	f.BoolVar(&l.anywhere, "any-host", false, "load a service that is not on this machine")
 	f.StringVar(&l.key, "key", "", "verifier key of the log (default: what the service says)")
-	f.StringVar(&l.terms.variant, "variant", "short", "variant to play")
-	f.StringVar(&l.terms.mode, "mode", "random", "dice mode")
+	f.StringVar(&l.terms.variant, "variant", "short", "variant to play, by its name in docs/games.md")
+	f.StringVar(&l.terms.mode, "mode", "random", "dice mode: "+joined(modeNames()))
 	f.StringVar(&l.terms.level, "level", "L0", "L0: nobody cuts; L2: both players do; L3: and release a link for every throw, mode live")
 	f.StringVar(&l.terms.profile, "profile", "refereed", "who keeps the record: refereed (draw and move) or dice-only (draw)")
 	f.IntVar(&l.clients, "clients", 32, "matches played at once")
@@ -154,6 +156,9 @@ func loopback(address string) error {
 	if err != nil {
 		return fmt.Errorf("parse service address: %w", err)
 	}
+	if u.Host == "" {
+		return fmt.Errorf("%q is no address of a service: want http://host:port", address)
+	}
 	if ip, err := netip.ParseAddr(u.Hostname()); u.Hostname() != "localhost" && (err != nil || !ip.Unmap().IsLoopback()) {
 		return fmt.Errorf("%s is not on this machine, and its log would keep the matches for ever; say --any-host if you mean it", u.Host)
 	}
@@ -164,7 +169,7 @@ func loopback(address string) error {
 // error says that something in it failed.
 func (l *loadRun) run(ctx context.Context, apiKey string, progress io.Writer) (*loadReport, error) {
 	if apiKey == "" {
-		return nil, errors.New("load service: neither FAIRDICE_API_KEY nor FAIRDICE_API_KEY_FILE is set")
+		return nil, errors.New("load service: neither FAIRDICE_API_KEY nor FAIRDICE_API_KEY_FILE is set; \"fairdice tenants add\" makes a key")
 	}
 	if err := l.check(); err != nil {
 		return nil, fmt.Errorf("load service: %w", err)

@@ -40,12 +40,20 @@ func main() {
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "fairdice",
-		Short:         "Provably fair dice and match audit for nardi and backgammon",
+		Use:   "fairdice",
+		Short: "Provably fair dice and match audit for nardi and backgammon",
+		Long: `Provably fair dice and match audit for nardi and backgammon.
+
+Settings come from flags, the environment (FAIRDICE_DATA for --data) and the file
+given with --config, in this order; "fairdice config print" lists them. A command
+that works beside a running service finds it by --data.
+
+Exit status: 0 done, 1 not done or something is wrong; stderr says what.`,
+		Example: `  fairdice demo --out demo
+  fairdice serve --data ./fairdice-data`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			return errSystem(runtime.GOOS, c)
 		},
@@ -55,6 +63,8 @@ func newRoot() *cobra.Command {
 	root.PersistentFlags().StringVar(&s.file, "config", "", "read settings from this file (YAML, TOML or JSON)")
 	root.AddCommand(newServe(s), newDemo(), newConfig(s), newTenants(s), newWebhooks(s), newKeys(s), newBackup(s), newRestore(s), newMigrate(),
 		newLoad(s), newThrows(s), newWitness(), newArchive(s), newEnd(s), newDoctor(s), newHealthcheck(s), manual.Command())
+	root.SetFlagErrorFunc(wrongFlag)
+	guide(root)
 	return root
 }
 

@@ -239,7 +239,7 @@ place that counts, and the same command again goes on.
 What the old file held may stay on its disk until that is written over: on a disk
 that goes out of your hands, destroy it.`,
 		Example: `  fairdice keys move-master /run/keys/fairdice-master.key`,
-		Args:    cobra.ExactArgs(1),
+		Args:    arguments("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := s.read(c)
 			if err != nil {

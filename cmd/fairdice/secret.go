@@ -25,6 +25,9 @@ func readPrivate(path string) (text string, err error) {
 	if err != nil {
 		return "", err
 	}
+	if info.IsDir() {
+		return "", fmt.Errorf("%s is a directory, not a file", path)
+	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 && !isCredential(path, mode) {
 		return "", fmt.Errorf("%s can be read by others (mode %04o); chmod 600 it", path, mode)
 	}

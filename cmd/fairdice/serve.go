@@ -15,10 +15,25 @@ func newServe(s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the service; everything that is missing is made",
-		Args:  cobra.NoArgs,
+		Long: `Run the service; everything that is missing is made. On stdout come the address,
+the log's public key, which whoever verifies must get from you, and on the first
+start an API key, shown this once ("fairdice tenants add" makes more).
+
+For a trial --data and --listen are enough. For a service that people rely on:
+--master-key on another mount than the database, --backup-dir, --policy with
+witnesses, --tls-cert or a proxy with --proxy-header; docs/operating.md goes
+through them, "fairdice config check" looks at them before a start and
+"fairdice doctor" at everything after it.
+
+SIGTERM or SIGINT stops it when what has come in is answered: exit status 0.
+It is 1 if it could not start or go on; stderr says why.`,
+		Example: `  fairdice serve --data ./fairdice-data --listen 127.0.0.1:8080
+  fairdice serve --config /etc/fairdice/fairdice.yaml`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := s.read(c)
-			if err != nil {
+			cfg, found := s.gather(c)
+			s.inspectNames(cfg, &found)
+			if err := found.err(); err != nil {
 				return err
 			}
 			if cfg.pprof = profiles; profiles && cfg.metricsListen == "" {

@@ -137,7 +137,7 @@ func (s *service) bind() (err error) {
 		}
 	}
 	if s.listen, err = net.Listen("tcp", s.config.listen); err != nil {
-		return fmt.Errorf("listen: %w", err)
+		return fmt.Errorf("listen: %w; --listen chooses another address", err)
 	}
 	return s.bindMetrics()
 }

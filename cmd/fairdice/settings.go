@@ -180,7 +180,12 @@ func (s *settings) gather(c *cobra.Command) (cfg config, found problems) {
 	if cfg.master == "" {
 		cfg.master = filepath.Join(cfg.data, "master.key")
 	}
-	if cfg.data != "" {
+	if scheme, _, address := strings.Cut(cfg.db, "://"); address && !isShared(cfg.db) {
+		s.add(&found, severe, s.databaseSetting(), "a database at %.20q is not understood: want postgres://…, or the path of an SQLite file", scheme+"://")
+	}
+	if info, err := os.Stat(cfg.data); err == nil && !info.IsDir() {
+		s.add(&found, severe, "data", "%s is not a directory", cfg.data)
+	} else if cfg.data != "" {
 		if err := cfg.followMaster(); err != nil {
 			s.add(&found, severe, "master-key", "%v", err)
 		}

@@ -72,8 +72,22 @@ func (s *service) carryOut(ctx context.Context, o order) (report, error) {
 	var e *house.Error
 	if errors.As(err, &e) { // the code is for machines on the network
 		err = errors.New(e.Message)
+		if e.Code == house.NotFound {
+			err = fmt.Errorf("%w; \"fairdice %s\" shows what there is", err, o.listedBy())
+		}
 	}
 	return rep, err
+}
+
+// listedBy is the command that lists what an order names.
+func (o order) listedBy() string {
+	switch {
+	case o.Do == "webhooks replay" && o.Hook.Message != "":
+		return "webhooks dead"
+	case strings.HasPrefix(o.Do, "webhooks ") && o.Do != "webhooks add":
+		return "webhooks list"
+	}
+	return "tenants list"
 }
 
 func (s *service) obey(ctx context.Context, o order) (report, error) {
@@ -153,7 +167,7 @@ A key has no end unless --expires gives one: a time from now (90d, 12h), the
 last day on which it works, in UTC (2027-01-31), or an instant
 (2027-01-31T18:00:00Z). After that it is refused with 401, and the answer says why.`,
 		Example: `  fairdice tenants add club --label "dice server" --scopes match,draw --expires 90d`,
-		Args:    cobra.ExactArgs(1),
+		Args:    arguments("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Tenant = args[0]
 			rep, err := s.command(c, o)
@@ -193,7 +207,8 @@ func newTenantsList(s *settings) *cobra.Command {
 
 A key is valid, ending (it was replaced; ENDS says when), revoked or expired.
 USED is when it was last used, to the minute.`,
-		Args: cobra.NoArgs,
+		Example: `  fairdice tenants list --data /srv/fairdice`,
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			rep, err := s.command(c, order{Do: "list"})
 			if err != nil {
@@ -248,7 +263,7 @@ the platform changes over without a pause; --overlap 0h ends it at once.
 Asked again for the same key, it does nothing and says which key is the
 successor. If the new key got lost, revoke it and rotate again.`,
 		Example: `  fairdice tenants rotate fd_club_Ab3d --overlap 7d`,
-		Args:    cobra.ExactArgs(1),
+		Args:    arguments("PREFIX"),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Prefix = strings.TrimSuffix(args[0], "…")
 			rep, err := s.command(c, o)
@@ -269,7 +284,8 @@ func newTenantsRevoke(s *settings) *cobra.Command {
 		Long: `End the life of the keys that the list shows with this beginning, also of one
 that was replaced and is in its overlap. A running service refuses them within
 three seconds.`,
-		Args: cobra.ExactArgs(1),
+		Example: `  fairdice tenants revoke fd_club_Ab3d`,
+		Args:    arguments("PREFIX"),
 		RunE: func(c *cobra.Command, args []string) error {
 			rep, err := s.command(c, order{Do: "revoke", Prefix: strings.TrimSuffix(args[0], "…")})
 			if err == nil {

@@ -122,7 +122,8 @@ its archive file is in the public log at once, the file itself only when the
 secret of the sequence is published. A throw is used once: throws that were
 imported before are refused with the whole file. What is left at the end and
 does not fill a sequence is not imported: put it at the head of the next file.`,
-		Args: cobra.ExactArgs(1),
+		Example: `  fairdice throws import throws-2026-07.txt --tenant club`,
+		Args:    arguments("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			f, err := os.Open(args[0])
 			if err != nil {
@@ -154,6 +155,7 @@ does not fill a sequence is not imported: put it at the head of the next file.`,
 		},
 	}
 	s.flags(imp, "data", "master-key", "tenant")
+	imp.Flags().Lookup("tenant").Usage = "tenant whose matches get the sequences"
 	c.AddCommand(imp)
 	return c
 }

@@ -121,8 +121,8 @@ their keys, and look after what could not be delivered, also while the service r
 	}
 	for _, sub := range []*cobra.Command{
 		newWebhooksAdd(s), newWebhooksList(s), newWebhooksTest(s), newWebhooksReplay(s), newWebhooksDead(s), newWebhooksRotate(s),
-		hookCommand(s, "enable", "Send to an endpoint again that has answered 410"),
-		hookCommand(s, "remove", "Remove an endpoint with all that it was still to be told"),
+		hookCommand(s, "enable", "Send to an endpoint again that has answered 410", "An endpoint that answers 410 Gone is told nothing more until this command.\n\"fairdice webhooks replay --since\" sends what it has missed."),
+		hookCommand(s, "remove", "Remove an endpoint with all that it was still to be told", "Remove an endpoint with all that it was still to be told. This cannot be undone:\nadded again it gets another id and another key."),
 	} {
 		s.flags(sub, "data", "master-key", "webhook-private")
 		c.AddCommand(sub)
@@ -131,9 +131,10 @@ their keys, and look after what could not be delivered, also while the service r
 }
 
 // hookCommand is an order that needs no more than the endpoint.
-func hookCommand(s *settings, verb, short string) *cobra.Command {
+func hookCommand(s *settings, verb, short, long string) *cobra.Command {
 	return &cobra.Command{
-		Use: verb + " ENDPOINT", Short: short, Args: cobra.ExactArgs(1),
+		Use: verb + " ENDPOINT", Short: short, Long: long, Args: arguments("ENDPOINT"),
+		Example: "  fairdice webhooks " + verb + " 01a229eb-8529-7ebf-bf54-bbbe224079d1",
 		RunE: func(c *cobra.Command, args []string) error {
 			_, err := s.command(c, order{Do: "webhooks " + verb, Hook: hookOrder{ID: args[0]}})
 			return err
@@ -154,7 +155,7 @@ The URL is https, on port 443 or from 1024 on, and leads to the public internet
 whenever it is looked up. Addresses of your own network must be named in the
 setting webhook-private.`,
 		Example: `  fairdice webhooks add https://club.example/dice --tenant club --events game.closed,match.finished`,
-		Args:    cobra.ExactArgs(1),
+		Args:    arguments("URL"),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			o.Hook.Address = args[0]
 			if o.Tenant, err = s.tenant(c); err != nil {
@@ -169,6 +170,7 @@ setting webhook-private.`,
 		},
 	}
 	s.flags(c, "tenant")
+	c.Flags().Lookup("tenant").Usage = "tenant whose events are told"
 	c.Flags().StringSliceVar(&o.Hook.Events, "events", nil, "what it is told of: "+strings.Join(house.Events(), ", ")+" (default all)")
 	c.Flags().BoolVar(&o.Hook.Plain, "allow-http", false, "accept an http URL: whoever is on the way reads what is sent, and can hold it back")
 	c.Flags().BoolVar(&o.Hook.Unshared, "ed25519", false, "sign with Ed25519, so that the receiver holds no secret")
@@ -215,7 +217,11 @@ func newWebhooksTest(s *settings) *cobra.Command {
 	return &cobra.Command{
 		Use:   "test ENDPOINT",
 		Short: "Send an event of type webhook.test to an endpoint, once, and say what it has answered",
-		Args:  cobra.ExactArgs(1),
+		Long: `Send an event of type webhook.test to an endpoint, once, and say what it has
+answered. ENDPOINT is its id in "fairdice webhooks list". Exit status 0: it has
+answered 2xx; 1: it has not, or there is none.`,
+		Example: `  fairdice webhooks test 01a229eb-8529-7ebf-bf54-bbbe224079d1`,
+		Args:    arguments("ENDPOINT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			rep, err := s.command(c, order{Do: "webhooks test", Hook: hookOrder{ID: args[0]}})
 			if err != nil {
@@ -286,7 +292,10 @@ func newWebhooksDead(s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dead",
 		Short: "List the messages that were given up after their last attempt",
-		Args:  cobra.NoArgs,
+		Long: `List the messages that were given up after their last attempt, with the reason.
+"fairdice webhooks replay MESSAGE" sends one again.`,
+		Example: `  fairdice webhooks dead --limit 20`,
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			rep, err := s.command(c, order{Do: "webhooks dead", Hook: hookOrder{Limit: limit}})
 			if err != nil {
@@ -322,7 +331,8 @@ func newWebhooksRotate(s *settings) *cobra.Command {
 		Long: `Give an endpoint a new key of the same kind; it is printed this once. Through the
 overlap every message is signed with both keys, so the receiver changes over
 without missing one. --overlap 0h ends the old key at once.`,
-		Args: cobra.ExactArgs(1),
+		Example: `  fairdice webhooks rotate 01a229eb-8529-7ebf-bf54-bbbe224079d1 --overlap 7d`,
+		Args:    arguments("ENDPOINT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Hook.ID = args[0]
 			rep, err := s.command(c, o)

@@ -56,10 +56,11 @@ backup or copied to a second machine, and a lost one means a new key.`,
 	f.StringVar(&w.name, "name", "", "name in the key, chosen once when it is made; default: witness/ and eight random digits")
 	f.StringArrayVar(&w.logs, "log", nil, "verifier `KEY` of a log to watch; may be repeated")
 	status := &cobra.Command{
-		Use:   "status",
-		Short: "Show what was cosigned and refused, and prove split views; exit status 1 if there are any",
-		Args:  cobra.NoArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return w.status(c) },
+		Use:     "status",
+		Example: `  fairdice witness status --data /srv/witness`,
+		Short:   "Show what was cosigned and refused, and prove split views; exit status 1 if there are any",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return w.status(c) },
 	}
 	c.AddCommand(status)
 	return c
@@ -169,7 +170,7 @@ func (w watch) serve(c *cobra.Command) (err error) {
 	}
 	l, err := net.Listen("tcp", w.listen)
 	if err != nil {
-		return fmt.Errorf("listen: %w", err)
+		return fmt.Errorf("listen: %w; --listen chooses another address", err)
 	}
 	server := &http.Server{
 		Handler:           http.TimeoutHandler(handler, 10*time.Second, "too late\n"),
@@ -196,6 +197,11 @@ func (w watch) serve(c *cobra.Command) (err error) {
 }
 
 func (w watch) status(c *cobra.Command) (err error) {
+	if there, err := present(w.database()); err != nil {
+		return err
+	} else if !there {
+		return fmt.Errorf("read memory: no witness there: %s does not exist; --data names its directory", w.database())
+	}
 	m, err := sqlite.ReadMemory(w.database())
 	if err != nil {
 		return err

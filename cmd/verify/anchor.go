@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +32,8 @@ func anchorCommand() *cobra.Command {
 match, and every link leaves only after this program has checked for itself
 what the house has published. The state file is as secret as the links in it;
 it belongs to one match.`,
-		Args: noCommand,
+		Example: `  verify anchor new --state ada.json --key "$(cat log.key)"`,
+		Args:    noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return errors.New("no command given: try verify anchor --help")
 		},
@@ -51,8 +53,11 @@ func anchorNew() *cobra.Command {
 	var state, key string
 	var links int
 	cmd := &cobra.Command{
-		Use:     "new --state FILE --key VKEY",
-		Short:   "make a chain and print its anchor",
+		Use:   "new --state FILE --key VKEY",
+		Short: "make a chain and print its anchor",
+		Long: `Make a chain of links for one match and print its anchor, which the platform puts
+into the match. The file is a secret, readable by you alone, and is never
+overwritten: each match has its own.`,
 		Example: `  verify anchor new --state ada.json --key "$(cat log.key)"`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -82,6 +87,18 @@ func needed(cmd *cobra.Command, names ...string) {
 			panic(err) // there is no such flag
 		}
 	}
+}
+
+// loadPlayer reads a chain; whatever is wrong with the file, its name is said.
+func loadPlayer(state string) (*player.Player, error) {
+	p, err := player.Load(state)
+	if err == nil {
+		return p, nil
+	}
+	if path, named := errors.AsType[*fs.PathError](err); named {
+		err = path.Err
+	}
+	return nil, fmt.Errorf("read chain of links: %w: %s (verify anchor new makes one)", err, state)
 }
 
 // next is one link to be released.
@@ -156,7 +173,7 @@ func (n *next) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer unlock()
-	p, err := player.Load(n.state)
+	p, err := loadPlayer(n.state)
 	if err != nil {
 		return err
 	}
@@ -235,12 +252,15 @@ func anchorShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show --state FILE",
 		Short: "print the anchor of a chain and how much of it is spent; nothing secret",
-		Args:  noArguments,
+		Long: `Print the anchor of a chain, its match, how much of it is spent and what was seen
+of the log; nothing secret.`,
+		Example: "  verify anchor show --state ada.json\n  verify anchor show --state ada.json --checkpoint >seen",
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := refuseEmpty(cmd); err != nil {
 				return err
 			}
-			p, err := player.Load(state)
+			p, err := loadPlayer(state)
 			if err != nil {
 				return err
 			}

@@ -165,6 +165,7 @@ func TestArchiveCommand(t *testing.T) {
 		{"every signature", "archive DIR --key KEY --signatures all --workers 3", 0, "pass  receipts.signature"},
 		{"unpinned", "archive DIR", 2, "INCOMPLETE"},
 		{"another key", "archive DIR --key " + dealer.New(t, 77).Key, 1, "FAIL  log.signature"},
+		{"another key is none too few", "archive DIR --key " + dealer.New(t, 77).Key, 1, "not of the log that was named"},
 		{"kept checkpoint", "archive DIR --key KEY --seen " + kept, 0, "pass  log.consistency"},
 		{"state", "archive DIR --key KEY --state " + state, 0, "VERIFIED"},
 		{"page", "archive DIR --key KEY --html " + page, 0, "VERIFIED"},

@@ -45,6 +45,9 @@ func (t *trustFlags) trust(cmd *cobra.Command) (audit.Trust, error) {
 	out := audit.Trust{Key: t.key, Witnesses: t.witnesses, Rules: audit.BuiltInRules(), Now: time.Now()}
 	if t.key != "" {
 		if _, err := commitment.ParseVerifier(t.key); err != nil {
+			if _, e := os.Stat(t.key); e == nil { // its name in the place of what is in it
+				return out, fmt.Errorf("the key itself is wanted, not its file: --key \"$(cat %s)\"", t.key)
+			}
 			return out, fmt.Errorf("%w: --key", err)
 		}
 	}

@@ -59,6 +59,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return int(exitUsage)
 }
 
+// meaning stands in the help of every command that ends in a verdict.
+const meaning = `Exit status: 0 verified, 1 a check failed, 2 evidence is incomplete,
+3 malformed or empty input, or wrong usage.`
+
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "verify",
@@ -66,8 +70,10 @@ func rootCommand() *cobra.Command {
 		Long: `Verify checks what fairdice claims, with nothing but public files and the
 keys you trust.
 
-Exit status: 0 verified, 1 a check failed, 2 evidence is incomplete,
-3 malformed or empty input, or wrong usage.`,
+` + meaning,
+		Example: `  verify bundle match.json --key "$(cat log.key)"
+  verify archive ./archive --key "$(cat log.key)" --html report.html
+  verify record match.mat`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -76,9 +82,15 @@ Exit status: 0 verified, 1 a check failed, 2 evidence is incomplete,
 			return errors.New("no command given: try verify --help")
 		},
 	}
-	root.AddCommand(bundleCommand(), rollCommand(), anchorCommand(), recordCommand(), playsCommand(),
-		logCommand(), archiveCommand(), luckCommand(), manual.Command())
+	root.AddCommand(anchorCommand(), playsCommand(), luckCommand(), manual.Command())
+	for _, judge := range []*cobra.Command{bundleCommand(), rollCommand(), recordCommand(), logCommand(), archiveCommand()} {
+		judge.Long += "\n\n" + meaning
+		root.AddCommand(judge)
+	}
 	takeOnce(root)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w: try %s --help", err, cmd.CommandPath())
+	})
 	return root
 }
 
@@ -111,9 +123,9 @@ func (s *single) Set(text string) error {
 }
 
 // noCommand refuses arguments that name no command.
-func noCommand(_ *cobra.Command, args []string) error {
+func noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("there is no command %q: try verify --help", args[0])
+		return fmt.Errorf("there is no command %q: try %s --help", args[0], cmd.CommandPath())
 	}
 	return nil
 }

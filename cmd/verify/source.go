@@ -284,6 +284,9 @@ func (p *packed) unpack(ctx context.Context, wanted func(string) bool, take func
 			return nil
 		}
 		if err != nil {
+			if errors.Is(err, zstd.ErrMagicMismatch) {
+				return fmt.Errorf("neither a directory nor a .tar.zst file: %s", p.file)
+			}
 			return fmt.Errorf("read archive: %w: %s", err, p.file)
 		}
 		name := strings.TrimPrefix(h.Name, "./")

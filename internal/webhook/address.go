@@ -30,7 +30,7 @@ func (s *Sender) parse(address string, plain bool) (*url.URL, error) {
 	}
 	switch {
 	case u.Scheme == "http" && !plain:
-		return nil, errors.New("the address is http: messages would be read on their way; use https, or allow http")
+		return nil, errors.New("the address is http: messages would be read on their way; use https, or allow http (--allow-http)")
 	case u.Scheme != "https" && u.Scheme != "http" || u.Opaque != "" || u.Hostname() == "":
 		return nil, errors.New("the address is not https://host/path")
 	case u.User != nil:
