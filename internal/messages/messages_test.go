@@ -155,6 +155,9 @@ func TestSentencesEnd(t *testing.T) {
 	stop := map[string]string{"en": ".", "ka": ".", "hy": "։", "ru": "."}
 	for i := range languages {
 		for _, e := range languages[i].entries() {
+			if strings.HasPrefix(e.key, "page.") {
+				continue // pages have both, as they come
+			}
 			want := strings.HasSuffix(e.key, ".about") || slices.ContainsFunc(sentence, func(p string) bool { return strings.HasPrefix(e.key, p) })
 			if strings.HasPrefix(e.key, "rule.") {
 				want = strings.Count(e.key, ".") == 2
