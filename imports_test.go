@@ -38,7 +38,7 @@ var graph = map[string][]string{
 	"house":             {"audit", "audit/stats", "commitment", "replay", "rules", "translog", "internal/beacon", "store", "golang.org/x/mod/sumdb/", "github.com/google/uuid", "github.com/hashicorp/golang-lru/"},
 	"house/export":      {"commitment", "replay", "rules", "translog", "store", "golang.org/x/mod/sumdb/", "golang.org/x/sys/", "github.com/klauspost/compress/"},
 	"web":               {"internal/messages", "internal/board", "rules", "replay", "github.com/andybalholm/brotli"},
-	"api":               {"", "house", "audit", "replay", "replay/files", "rules", "commitment", "translog", "translog/server", "internal/messages", "internal/plays", "web", "github.com/go-chi/", "github.com/google/uuid", "github.com/oapi-codegen/runtime", "github.com/go-json-experiment/"},
+	"api":               {"", "house", "audit", "audit/stats", "replay", "replay/files", "rules", "commitment", "translog", "translog/server", "internal/messages", "internal/plays", "web", "github.com/go-chi/", "github.com/google/uuid", "github.com/oapi-codegen/runtime", "github.com/go-json-experiment/"},
 	"client":            nil,
 	"client/player":     {"client", "commitment", "translog", "internal/beacon", "golang.org/x/mod/sumdb/"},
 	"internal/beacon":   {"github.com/consensys/gnark-crypto/"},

@@ -1,7 +1,10 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -10,9 +13,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
+	"fairdice/audit/stats"
 	"fairdice/commitment"
 	"fairdice/house"
 	"fairdice/replay"
@@ -210,20 +215,125 @@ func (s *server) sequencePage(r *http.Request) (web.Page, error) {
 	return p, nil
 }
 
-// logPage has to do as much work as the statistics.
+// listedOverdue is how much that is overdue a page lists.
+const listedOverdue = 50
+
+// logPage shows where the log stands, and what all its dice add up to.
 func (s *server) logPage(r *http.Request) (web.Page, error) {
 	ctx := r.Context()
 	p := web.Log{Origin: s.house.Origin(), Key: s.house.VerifierKey()}
-	var err error
-	if p.Checkpoint, err = s.house.Latest(ctx); err != nil {
+	if err := s.headOf(ctx, &p); err != nil {
 		return nil, err
 	}
-	if p.Checkpoint != "" {
-		c, err := translog.ReadCheckpoint(p.Checkpoint)
-		if err != nil {
-			return nil, fmt.Errorf("read checkpoint: %w", err)
+	late, err := s.house.Overdue(ctx, 0, listedOverdue+1)
+	if err != nil {
+		return nil, err
+	}
+	p.More = len(late) > listedOverdue
+	for _, o := range late[:min(len(late), listedOverdue)] {
+		p.Overdue = append(p.Overdue, web.Overdue{
+			Index: o.Index, Sequence: o.Sequence, Tenant: o.Tenant, Mode: o.Mode, Match: o.Match, Game: o.Game, Since: o.Since, Due: o.Due,
+		})
+	}
+	st, err := s.house.Statistics(ctx, "", "")
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range st.Groups {
+		row := web.Group{Tenant: g.Tenant, Mode: g.Mode, Games: g.Tally.Games[stats.Finished], Aborted: g.Tally.Games[stats.Dropped]}
+		for _, n := range g.Tally.Rolls {
+			row.Rolls += n
 		}
-		p.Size, p.Root = c.Size, hex.EncodeToString(c.Root[:])
+		p.Groups = append(p.Groups, row)
+	}
+	for _, t := range st.Report.Tests {
+		if t.Tenant == "" && t.Key == "" {
+			p.Tests = append(p.Tests, web.Test{Mode: t.Mode, Name: t.Name, N: t.N, P: t.Holm, Verdict: string(t.Verdict)})
+		}
+	}
+	for _, c := range st.Report.Charts {
+		plot := web.Plot{Mode: c.Group.Mode, Least: slices.Min(c.Seen), Most: slices.Max(c.Seen), Expect: c.Expected[0]}
+		for i, n := range c.Seen {
+			plot.Values = append(plot.Values, web.PlotValue{Label: c.Labels[i], Count: n})
+		}
+		p.Plots = append(p.Plots, plot)
 	}
 	return p, nil
 }
+
+// headOf adds what /checkpoint answers, which with witnesses is the checkpoint
+// that they have signed.
+func (s *server) headOf(ctx context.Context, p *web.Log) error {
+	note, err := s.checkpoint(ctx)
+	if err != nil || note == "" {
+		return err
+	}
+	c, err := translog.ReadCheckpoint(note)
+	if err != nil {
+		return fmt.Errorf("read checkpoint: %w", err)
+	}
+	p.Checkpoint, p.Size, p.Root = note, c.Size, hex.EncodeToString(c.Root[:])
+	last, err := s.house.Statement(ctx, c.Size-1, 0)
+	if err != nil {
+		return fmt.Errorf("read last statement: %w", err)
+	}
+	// Every statement ends in its time (PROTOCOL.md §3).
+	_, text, _ := strings.Cut(last.Statements[0].Text, "\ntime ")
+	if p.Time, err = commitment.ParseTime(strings.TrimSuffix(text, "\n")); err != nil {
+		return fmt.Errorf("read last statement: %w", err)
+	}
+	p.Witnesses = witnesses(note)
+	return nil
+}
+
+// cosignature is the size of a witness's signature behind the four bytes of its
+// key's hash: the seconds in eight bytes, and Ed25519 (C2SP tlog-cosignature).
+const cosignature = 4 + 8 + 64
+
+// witnesses lists who else has signed. Whose keys those are, and so whether the
+// signatures are good, only the holder of a policy can tell.
+func witnesses(note string) (list []web.Witness) {
+	_, lines, _ := strings.Cut(note, "\n\n")
+	for line := range strings.Lines(lines) {
+		fields := strings.Fields(line)
+		if len(fields) != 3 {
+			continue
+		}
+		raw, err := base64.StdEncoding.DecodeString(fields[2])
+		if err != nil || len(raw) != cosignature {
+			continue
+		}
+		list = append(list, web.Witness{
+			Name: fields[1], Hash: hex.EncodeToString(raw[:4]), Time: time.Unix(int64(binary.BigEndian.Uint64(raw[4:])), 0),
+		})
+	}
+	return list
+}
+
+// checkpoint asks the log's own handler, "" before anything was signed.
+func (s *server) checkpoint(ctx context.Context) (string, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/checkpoint", nil)
+	if err != nil {
+		return "", fmt.Errorf("ask for checkpoint: %w", err)
+	}
+	a := answer{header: http.Header{}, status: http.StatusOK}
+	s.logs.ServeHTTP(&a, r)
+	switch a.status {
+	case http.StatusOK:
+		return a.body.String(), nil
+	case http.StatusNotFound:
+		return "", nil
+	}
+	return "", refuse(house.Unavailable, "the log cannot be read now")
+}
+
+// answer is what a handler of this process has answered.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (a *answer) Header() http.Header         { return a.header }
+func (a *answer) WriteHeader(status int)      { a.status = status }
+func (a *answer) Write(p []byte) (int, error) { return a.body.Write(p) }

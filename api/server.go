@@ -73,7 +73,8 @@ type server struct {
 	welcome *welcome
 	proxy   string // header of the operator's own proxy, or ""
 	streams *streams
-	site    *web.Site // nil: no pages
+	site    *web.Site    // nil: no pages
+	logs    http.Handler // Config.Log
 
 	files *checker
 
@@ -130,7 +131,7 @@ func New(c Config) (http.Handler, error) {
 		c.Ready = func(context.Context) error { return nil }
 	}
 	s := &server{
-		house: c.House, site: c.Site, keys: newKeyring(c.Now), proxy: c.ProxyHeader, ready: c.Ready, outage: c.Outage,
+		house: c.House, site: c.Site, logs: c.Log, keys: newKeyring(c.Now), proxy: c.ProxyHeader, ready: c.Ready, outage: c.Outage,
 		version: c.Version, timeout: c.Timeout, log: c.Logger, watch: c.Observer, welcome: newWelcome(), streams: newStreams(c.Streams, c.StreamLife),
 		links:    newQuota("links", "links from this address", c.LinkRate),
 		work:     newQuota("work", "requests for work from this address", c.WorkRate),
@@ -159,7 +160,12 @@ func (s *server) routes(log http.Handler) chi.Router {
 		MaxAge:         3600,
 	}))
 	r.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		s.problem(w, r, refuse(house.NotFound, "no such address"))
+		err := refuse(house.NotFound, "no such address")
+		if s.site != nil && strings.Contains(r.Header.Get("Accept"), "text/html") && !strings.HasPrefix(r.URL.Path, "/v1/") {
+			s.site.Render(w, r, s.failure(r, err)) // somebody has mistyped an address into a browser
+			return
+		}
+		s.problem(w, r, err)
 	})
 	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
 		var allowed []string

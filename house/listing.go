@@ -298,9 +298,3 @@ func (h *House) Tenants(ctx context.Context) (names []string, err error) {
 	slices.Sort(names)
 	return names, nil
 }
-
-// Latest is the latest signed checkpoint, "" before there is one.
-func (h *House) Latest(ctx context.Context) (string, error) {
-	p, _, err := h.LogStatements(ctx, "", "", commitment.MaxInteger, 0, 1)
-	return p.Checkpoint, err
-}

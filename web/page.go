@@ -125,25 +125,26 @@ type Overdue struct {
 	Since, Due             time.Time
 }
 
-// Test is one statistical test.
+// Test is one statistical test, of all games of a mode (docs/statistics.md).
 type Test struct {
-	Tenant, Mode, Name, What, Unit string
-	N                              int64
-	P, Holm                        float64
-	Effect, Verdict                string
+	Mode, Name string
+	N          int64   // size of the sample
+	P          float64 // corrected for all tests
+	Verdict    string  // quiet, reported or alarm
 }
 
 // Group says how much of a tenant's dice was counted.
 type Group struct {
-	Tenant, Mode string
-	Games, Rolls int64
+	Tenant, Mode          string
+	Games, Aborted, Rolls int64
 }
 
-// Plot is a picture of counts.
+// Plot shows how often each pair was rolled in a mode.
 type Plot struct {
-	Title  string
-	Values []PlotValue
-	Expect float64
+	Mode        string
+	Values      []PlotValue
+	Least, Most int64
+	Expect      float64 // of each
 }
 
 // PlotValue is one bar.

@@ -3,6 +3,7 @@ package web
 import (
 	"html/template"
 	"strconv"
+	"strings"
 	"time"
 
 	"fairdice/internal/board"
@@ -30,6 +31,11 @@ func functions(c messages.Catalogue, a *assets) template.FuncMap {
 		// machine is a time for the datetime attribute.
 		"machine": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"lang":    c.Lang,
+		// decimal is a number with at most one digit behind the point.
+		"decimal": func(n any) string { return decimal(c.Lang(), n) },
+		// chance is a probability.
+		"chance": func(p float64) string { return chance(c.Lang(), p) },
+		"plot":   plot,
 		// board draws a position for a page, seen by a colour.
 		"board": func(p rules.Position, r rules.Rules, view rules.Color) template.HTML {
 			return template.HTML(board.SVG(p, board.Options{Rules: r, View: view})) // made of numbers and words of ours alone
@@ -86,4 +92,40 @@ func date(c messages.Catalogue, t time.Time) string {
 	t = t.UTC()
 	month := c.Text("page.site.month." + strconv.Itoa(int(t.Month())))
 	return c.Text("page.site.date", t.Day(), month, t.Year()) + t.Format(", 15:04 UTC")
+}
+
+// comma is the sign before decimals.
+func comma(lang, number string) string {
+	if lang == "en" {
+		return number
+	}
+	return strings.Replace(number, ".", ",", 1)
+}
+
+func decimal(lang string, n any) string {
+	f, ok := n.(float64)
+	if !ok {
+		return grouped(lang, whole(n))
+	}
+	whole, rest, _ := strings.Cut(strconv.FormatFloat(f, 'f', 1, 64), ".")
+	i, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil {
+		return whole
+	}
+	if rest == "0" {
+		return grouped(lang, i)
+	}
+	return grouped(lang, i) + comma(lang, "."+rest)
+}
+
+// chance rounds to what a reader can use; a p-value of a millionth is as good
+// as none.
+func chance(lang string, p float64) string {
+	switch {
+	case p < 1e-6:
+		return comma(lang, "< 0.000001")
+	case p < 0.01:
+		return comma(lang, strings.TrimRight(strconv.FormatFloat(p, 'f', 6, 64), "0"))
+	}
+	return comma(lang, strconv.FormatFloat(p, 'f', 2, 64))
 }

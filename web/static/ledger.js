@@ -14,7 +14,9 @@ const shower = (list) => (part, outcome) => {
 async function ask (url) {
   const answer = await fetch(url, { headers: { Accept: 'application/json' }, cache: 'no-store' })
   if (answer.status >= 500 || answer.status === 429) throw new Unreachable()
-  return answer.ok ? answer.json() : null
+  if (!answer.ok) return null
+  const body = await answer.json()
+  return body.published ?? body
 }
 
 class Unreachable extends Error {}
@@ -45,6 +47,7 @@ export async function look (list, url, { index, text } = {}) {
     const before = await trying(() => openCheckpoint(seen(key.text), key))
     // A log that has shrunk refuses to prove that it extends what it was; it is asked again without.
     const answer = (before && await ask(url(before.size))) || await ask(url(0))
+    if (!answer) throw new Unreachable()
     const head = await trying(() => openCheckpoint(answer.checkpoint, key))
     show('signature', head ? 'pass' : 'fail')
     if (!head) return
