@@ -9,8 +9,11 @@ OAPI := $(GO) tool -modfile=../tools/go.mod oapi-codegen -config oapi-codegen.ya
 run: build
 	./bin/fairdice serve --listen $(LISTEN) --data $(DATA)
 
-## build: both programs into ./bin
+## build: the page's verifier, then both programs into ./bin
+WASM := web/wasm/built/verify.wasm
 build:
+	GOOS=js GOARCH=wasm $(GO) build -trimpath -buildvcs=false -ldflags="-s -w" -o $(WASM) ./cmd/verify
+	$(GO) run ./internal/pack $(WASM)
 	$(GO) build -trimpath -o bin/ ./cmd/...
 
 ## test: all tests

@@ -7,26 +7,27 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"mime"
 	"net/http"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/andybalholm/brotli"
+
+	"fairdice/web/wasm"
 )
 
-// asset is a file that browsers load.
+// asset is a file that browsers load, in the codings it is sent in.
 type asset struct {
 	name  string
 	kind  string // its media type
-	tag   string // strong ETag of its identity coding
-	plain []byte
-	br    func() []byte // nil: not worth it
+	tag   string // for the ETag: names the content
+	plain func() ([]byte, error)
+	br    func() []byte // nil: compressed already
 	gz    func() []byte
 }
 
@@ -40,8 +41,7 @@ type assets struct {
 // kinds are the media types there are; the table of the system may lack some.
 var kinds = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".wasm": "application/wasm",
-	".woff2": "font/woff2", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8", ".png": "image/png",
-	".webmanifest": "application/manifest+json", ".sha256": "text/plain; charset=utf-8",
+	".woff2": "font/woff2", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
 }
 
 // moduleName is the verifier's.
@@ -52,7 +52,7 @@ var load = sync.OnceValues(func() (*assets, error) {
 	for _, from := range []struct {
 		tree fs.FS
 		root string
-	}{{Player, "."}, {static, "static"}, {module, "wasm"}} {
+	}{{Player, "."}, {static, "static"}} {
 		tree, err := fs.Sub(from.tree, from.root)
 		if err != nil {
 			return nil, fmt.Errorf("load %s: %w", from.root, err)
@@ -61,68 +61,43 @@ var load = sync.OnceValues(func() (*assets, error) {
 			return nil, err
 		}
 	}
+	if m := wasm.Built(); m != nil {
+		a.module = &Module{SHA256: m.SHA256, Size: m.Size, Sent: len(m.Brotli)}
+		a.files[moduleName] = &asset{
+			name: moduleName, kind: kinds[".wasm"], tag: m.SHA256[:16], plain: m.Bytes,
+			br: func() []byte { return m.Brotli }, gz: func() []byte { return m.Gzip },
+		}
+	}
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(a.files)) {
 		fmt.Fprintf(sum, "%s %s\n", name, a.files[name].tag)
 	}
 	a.version = hex.EncodeToString(sum.Sum(nil))[:16]
-	if f := a.files[moduleName]; f != nil {
-		hash := sha256.Sum256(f.plain)
-		a.module = &Module{SHA256: hex.EncodeToString(hash[:]), Size: len(f.plain), Sent: len(f.br())}
-	}
 	return a, nil
 })
 
-// add takes in every file of a tree; NAME.br and NAME.gz are codings of NAME.
 func (a *assets) add(tree fs.FS) error {
 	return fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path.Ext(name) == ".md" {
+		if err != nil || d.IsDir() {
 			return err
 		}
 		data, err := fs.ReadFile(tree, name)
 		if err != nil {
 			return err
 		}
-		switch plain, ok := strings.CutSuffix(name, ".br"); {
-		case ok:
-			text, err := io.ReadAll(brotli.NewReader(bytes.NewReader(data)))
-			if err != nil {
-				return fmt.Errorf("load %s: %w", name, err)
-			}
-			a.at(plain, text).br = func() []byte { return data }
-			return nil
-		case strings.HasSuffix(name, ".gz"):
-			plain = strings.TrimSuffix(name, ".gz")
-			z, err := gzip.NewReader(bytes.NewReader(data))
-			if err != nil {
-				return fmt.Errorf("load %s: %w", name, err)
-			}
-			text, err := io.ReadAll(z)
-			if err != nil {
-				return fmt.Errorf("load %s: %w", name, err)
-			}
-			a.at(plain, text).gz = func() []byte { return data }
-			return nil
-		}
-		a.at(name, data)
+		a.files[name] = newAsset(name, data)
 		return nil
 	})
 }
 
-func (a *assets) at(name string, plain []byte) *asset {
-	if f := a.files[name]; f != nil {
-		return f
-	}
+func newAsset(name string, plain []byte) *asset {
 	sum := sha256.Sum256(plain)
-	f := &asset{name: name, plain: plain, kind: kinds[path.Ext(name)], tag: base64.RawURLEncoding.EncodeToString(sum[:12])}
-	if f.kind == "" {
-		f.kind = mime.TypeByExtension(path.Ext(name))
-	}
-	if path.Ext(name) != ".woff2" && path.Ext(name) != ".png" { // which are compressed
+	f := &asset{name: name, kind: kinds[path.Ext(name)], tag: base64.RawURLEncoding.EncodeToString(sum[:12])}
+	f.plain = func() ([]byte, error) { return plain, nil }
+	if path.Ext(name) != ".woff2" {
 		f.br = sync.OnceValue(func() []byte { return brotlied(plain) })
 		f.gz = sync.OnceValue(func() []byte { return gzipped(plain) })
 	}
-	a.files[name] = f
 	return f
 }
 
@@ -149,29 +124,45 @@ func (f *asset) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", f.kind)
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-	data, tag := f.plain, f.tag
+	coding := ""
 	if f.br != nil {
 		h.Add("Vary", "Accept-Encoding")
 		switch accepted := r.Header.Get("Accept-Encoding"); {
 		case accepts(accepted, "br"):
-			data, tag = f.br(), f.tag+"-br"
-			h.Set("Content-Encoding", "br")
+			coding = "br"
 		case accepts(accepted, "gzip"):
-			data, tag = f.gz(), f.tag+"-gz"
-			h.Set("Content-Encoding", "gzip")
+			coding = "gzip"
 		}
 	}
-	tag = `"` + tag + `"`
+	tag := `"` + f.tag + coding + `"`
 	h.Set("ETag", tag)
 	if unchanged(r.Header.Get("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	h.Set("Content-Length", fmt.Sprint(len(data)))
+	data, err := f.coded(coding)
+	if err != nil { // what is embedded can be unpacked; the tests do it
+		http.Error(w, "internal error", http.StatusInternalServerError)
+		return
+	}
+	if coding != "" {
+		h.Set("Content-Encoding", coding)
+	}
+	h.Set("Content-Length", strconv.Itoa(len(data)))
 	if r.Method == http.MethodHead {
 		return
 	}
 	_, _ = w.Write(data) // the caller may have left
+}
+
+func (f *asset) coded(coding string) ([]byte, error) {
+	switch coding {
+	case "br":
+		return f.br(), nil
+	case "gzip":
+		return f.gz(), nil
+	}
+	return f.plain()
 }
 
 // accepts reads an Accept-Encoding header (RFC 9110 §12.5.3); a coding with the

@@ -30,9 +30,3 @@ var Player embed.FS
 //
 //go:embed static
 var static embed.FS
-
-// module is the verifier for browsers, once "make web" has built it; README.md
-// is there in any case.
-//
-//go:embed wasm
-var module embed.FS

@@ -22,7 +22,7 @@ var serviceWorker = sync.OnceValues(func() (*asset, error) {
 	}
 	var keep []string
 	for _, name := range slices.Sorted(maps.Keys(a.files)) {
-		if e := path.Ext(name); name != "sw.js" && e != ".txt" && e != ".sha256" {
+		if name != "sw.js" && path.Ext(name) != ".txt" {
 			keep = append(keep, "/static/"+a.version+"/"+name)
 		}
 	}
@@ -30,9 +30,11 @@ var serviceWorker = sync.OnceValues(func() (*asset, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := bytes.Join([][]byte{[]byte("const KEPT = "), head, []byte("\n"), a.files["sw.js"].plain}, nil)
-	one := &assets{files: map[string]*asset{}}
-	return one.at("sw.js", text), nil
+	script, err := a.files["sw.js"].plain()
+	if err != nil {
+		return nil, err
+	}
+	return newAsset("sw.js", bytes.Join([][]byte{[]byte("const KEPT = "), head, []byte("\n"), script}, nil)), nil
 })
 
 func (s *Site) serveWorker(w http.ResponseWriter, r *http.Request) {

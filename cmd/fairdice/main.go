@@ -16,6 +16,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"fairdice/web/wasm"
 )
 
 func main() {
@@ -38,7 +40,7 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "fairdice",
 		Short:         "Provably fair dice and match audit for nardi and backgammon",
-		Version:       version(),
+		Version:       version() + wasm.Line(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,

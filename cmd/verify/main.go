@@ -15,13 +15,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"fairdice/rules"
+	"fairdice/web/wasm"
 )
 
 // status is the error of a command that has said everything it had to say and
@@ -67,7 +66,7 @@ keys you trust.
 
 Exit status: 0 verified, 1 a check failed, 2 evidence is incomplete,
 3 malformed or empty input, or wrong usage.`,
-		Version:           version(),
+		Version:           version() + wasm.Line(),
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
@@ -116,15 +115,6 @@ func noCommand(_ *cobra.Command, args []string) error {
 		return fmt.Errorf("there is no command %q: try verify --help", args[0])
 	}
 	return nil
-}
-
-// version names the build and the rules it implements.
-func version() string {
-	v := "(unknown)"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		v = info.Main.Version
-	}
-	return v + ", protocol 1, rules " + rules.Version
 }
 
 // colored reports whether w is a terminal whose user wants colours.
