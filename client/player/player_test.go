@@ -149,17 +149,18 @@ func assign(game, segment int, number uint64, sequence string) commitment.Assign
 	return commitment.Assign{Match: match, Game: game, Segment: segment, Sequence: sequence, Number: number, Time: start}
 }
 
-func newPlayer(t *testing.T, vkey string) (*player.Player, string) {
+func newPlayer(t *testing.T, vkey string) (*twin, string) {
 	t.Helper()
 	return newPlayerOn(t, vkey, player.Terms{Match: match, Token: "ada", Opponent: "ben", Tenant: "club", Variant: "short", Mode: "random", Profile: "refereed",
 		Options: options, Rules: commitment.Sum([]byte("rules")).String()})
 }
 
-func newPlayerOn(t *testing.T, vkey string, terms player.Terms) (*player.Player, string) {
+func newPlayerOn(t *testing.T, vkey string, terms player.Terms) (*twin, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ada.json")
-	p, err := player.New(file, vkey, 8, rand.Reader)
+	_, err := player.New(file, vkey, 8, rand.Reader)
 	must(t, err)
+	p := loadTwin(t, file)
 	must(t, p.Join(terms))
 	return p, file
 }
@@ -175,8 +176,7 @@ func TestHonestHouse(t *testing.T) {
 	if first.Seat != client.SeatA || commitment.LinkHash(first.Link) != p.Anchor() {
 		t.Errorf("seat %s released %s for anchor %s", first.Seat, first.Link, p.Anchor())
 	}
-	again, err := player.Load(file)
-	must(t, err)
+	again := loadTwin(t, file)
 	d.log(commitment.Deal{Match: match, Game: 1, Segment: 1, Sequence: seqOne, LinkA: &first.Link, LinkB: ptr(commitment.Sum([]byte("b"))),
 		Cut: commitment.NewCut(match, 1, 1, &first.Link, ptr(commitment.Sum([]byte("b"))), nil), Root: commitment.Sum([]byte("root")), Time: start})
 	same, err := again.Release(t.Context(), d, 1, 1)
@@ -367,8 +367,7 @@ func TestDishonestLater(t *testing.T) {
 			d.log(commit(0, seqOne), commit(1, seqTwo), open(p.Anchor()), assign(1, 1, 0, seqOne))
 			_, err := p.Release(t.Context(), d, 1, 1)
 			must(t, err)
-			p, err = player.Load(file) // whatever it knows must have been written down
-			must(t, err)
+			p = loadTwin(t, file) // whatever it knows must have been written down
 			refused(t, p, c.next(d, p.Anchor()), c.segs[0], c.segs[1], c.check)
 			if n, _ := p.Spent(); n != 1 {
 				t.Errorf("%d links are spent, 1 was", n)
@@ -377,7 +376,7 @@ func TestDishonestLater(t *testing.T) {
 	}
 }
 
-func refused(t *testing.T, p *player.Player, d *dealer, game, segment int, check string) {
+func refused(t *testing.T, p *twin, d *dealer, game, segment int, check string) {
 	t.Helper()
 	l, err := p.Release(t.Context(), d, game, segment)
 	var distrust *player.Distrust
@@ -390,8 +389,9 @@ func refused(t *testing.T, p *player.Player, d *dealer, game, segment int, check
 func TestNoLink(t *testing.T) {
 	d := newDealer(t)
 	file := filepath.Join(t.TempDir(), "p.json")
-	p, err := player.New(file, d.vkey, 1, rand.Reader)
+	_, err := player.New(file, d.vkey, 1, rand.Reader)
 	must(t, err)
+	p := loadTwin(t, file)
 	if _, err := p.Release(t.Context(), d, 1, 1); err == nil {
 		t.Error("a link without a match")
 	}
@@ -432,6 +432,11 @@ func TestOneMatch(t *testing.T) {
 		must(t, os.WriteFile(broken, bytes.Replace(text, []byte(bad[0]), []byte(bad[1]), 1), 0o600))
 		if _, err := player.Load(broken); err == nil {
 			t.Errorf("a file with %s was loaded", bad[1])
+		}
+		damaged, err := os.ReadFile(broken)
+		must(t, err)
+		if a, ok := ask(t, question{State: string(damaged), Act: "load"}); ok && a.Refusal == "" {
+			t.Errorf("web/player.js has loaded a file with %s", bad[1])
 		}
 	}
 }

@@ -44,7 +44,7 @@ func dealt(link commitment.Hash) commitment.Deal {
 
 // seated is a player of a live match who has cut its first segment; the deal
 // is the caller's business.
-func seated(t *testing.T, change func(*commitment.Open)) (p *player.Player, d *liveDealer, link commitment.Hash) {
+func seated(t *testing.T, change func(*commitment.Open)) (p *twin, d *liveDealer, link commitment.Hash) {
 	t.Helper()
 	d = &liveDealer{dealer: newDealer(t)}
 	p, file := newPlayerOn(t, d.vkey, player.Terms{Match: match})
@@ -55,8 +55,7 @@ func seated(t *testing.T, change func(*commitment.Open)) (p *player.Player, d *l
 	d.log(live(commit(0, seqOne)), o, assign(1, 1, 0, seqOne))
 	l, err := p.Release(t.Context(), d, 1, 1)
 	must(t, err)
-	p, err = player.Load(file)
-	must(t, err)
+	p = loadTwin(t, file)
 	d.game = client.Game{Game: 1, State: client.GameStatePlaying, Segments: 1, Links: []bool{false, false},
 		Draw: client.DrawDue{Segment: 1, Stream: client.StreamOpening, Throw: 1}}
 	return p, d, l.Link

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -157,6 +158,14 @@ func newLanguage(code, name, source string, forms []string, form func(int64) str
 		if err != nil {
 			panic("messages: texts/" + code + ".txt: " + err.Error()) // embedded at build time and parsed by the tests
 		}
+		for _, name := range pageFiles {
+			more, err := parse(pageText(name, code))
+			if err != nil {
+				panic("messages: texts/pages/" + name + "." + code + ".txt: " + err.Error())
+			}
+			list = append(list, more...)
+		}
+		slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.key, b.key) })
 		return list
 	})
 	return language{code: code, name: name, forms: forms, form: form, entries: entries,

@@ -1,0 +1,5 @@
+package messages
+
+var pageFiles []string
+
+func pageText(string, string) string { return "" }
