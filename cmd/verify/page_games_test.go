@@ -50,7 +50,7 @@ func dealt(t *testing.T, seed byte, how dealer.Terms) (bundle []byte, key string
 // levels that need no beacon (the vectors have it), every third spoilt in one
 // byte.
 func TestPageGames(t *testing.T) {
-	n := 14
+	n := 16
 	if inFull() {
 		n = 200
 	}
@@ -60,8 +60,11 @@ func TestPageGames(t *testing.T) {
 	for i := range n {
 		how := dealer.Terms{Variant: variants[i%len(variants)].ID, Mode: modes[i/2%len(modes)], Options: dealer.SingleGame,
 			Rolls: commitment.Lengths{4, 60, 60}, Anchored: i%5 != 0}
-		if how.Mode == commitment.Real {
-			how.Mode = commitment.Random // needs an archive; the vectors have it
+		switch how.Mode {
+		case commitment.Real:
+			how.Mode = commitment.Random // it needs an archive; the vectors have it
+		case commitment.Live:
+			how.Anchored = true
 		}
 		data, key := dealt(t, byte(i), how)
 		if i%3 == 2 {
