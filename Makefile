@@ -13,12 +13,21 @@ SERVED := sed '/^webhooks:/,/^components:/{/^components:/!d;}' openapi.yaml
 run: build
 	./bin/fairdice serve --listen $(LISTEN) --data $(DATA)
 
-## build: both programs into ./bin
+# The page's verifier, which the programs and the tests of the page embed.
+WASM := web/wasm/built/verify.wasm
+define module
+GOOS=js GOARCH=wasm CGO_ENABLED=0 GOFLAGS=-mod=readonly GOWORK=off GOEXPERIMENT= GOFIPS140=off $(GO) build -trimpath -buildvcs=false -ldflags="-s -w" -o $(WASM) ./cmd/verify
+$(GO) run ./internal/pack $(WASM)
+endef
+
+## build: the page's verifier, then both programs into ./bin
 build:
+	$(module)
 	$(GO) build -trimpath -o bin/ ./cmd/...
 
 ## test: all tests
 test:
+	$(module)
 	$(GO) test ./...
 
 ## race: what happens at the same time, under the race detector, in smaller sizes
@@ -72,6 +81,7 @@ KILLS ?= 200
 crash:
 	FAIRDICE_KILLS=$(KILLS) $(GO) test ./cmd/fairdice -run 'TestKilled|Faults$$' -count 1 -v -timeout 180m
 
-## release: both programs for every system, in archives that anybody can rebuild, with their sums, into ./dist
+## release: both programs for every system, in archives that anybody can rebuild, the page's verifier, and their sums, into ./dist
 release:
+	$(module)
 	$(GO) run ./internal/release -out dist

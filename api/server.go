@@ -18,6 +18,7 @@ import (
 
 	"fairdice"
 	"fairdice/house"
+	"fairdice/web"
 )
 
 // Defaults of a Config.
@@ -42,6 +43,8 @@ type Config struct {
 	House *house.House
 	// Log serves the log's own paths, /checkpoint and /tile/….
 	Log http.Handler
+	// Site renders the pages; nil: there are none, and only the API is served.
+	Site *web.Site
 	// Ready fails while the database cannot be read; nil never fails.
 	Ready func(context.Context) error
 	// Outage tells the storage's failures, a full disk for instance, from
@@ -73,6 +76,8 @@ type server struct {
 	welcome *welcome
 	proxies proxies
 	streams *streams
+	site    *web.Site    // nil: no pages
+	logs    http.Handler // Config.Log
 
 	files *checker
 
@@ -129,7 +134,7 @@ func New(c Config) (http.Handler, error) {
 		c.Ready = func(context.Context) error { return nil }
 	}
 	s := &server{
-		house: c.House, keys: newKeyring(c.Now), proxies: proxies{c.ProxyHeader, c.TrustedProxies}, ready: c.Ready, outage: c.Outage,
+		house: c.House, site: c.Site, logs: c.Log, keys: newKeyring(c.Now), proxies: proxies{c.ProxyHeader, c.TrustedProxies}, ready: c.Ready, outage: c.Outage,
 		version: c.Version, timeout: c.Timeout, log: c.Logger, watch: c.Observer, welcome: newWelcome(), streams: newStreams(c.Streams, c.StreamLife, c.Observer),
 		links:    newQuota("links", "links from this address", c.LinkRate),
 		work:     newQuota("work", "requests for work from this address", c.WorkRate),
@@ -158,7 +163,12 @@ func (s *server) routes(log http.Handler) chi.Router {
 		MaxAge:         3600,
 	}))
 	r.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		s.problem(w, r, refuse(house.NotFound, "no such address"))
+		err := refuse(house.NotFound, "no such address")
+		if s.site != nil && strings.Contains(r.Header.Get("Accept"), "text/html") && !strings.HasPrefix(r.URL.Path, "/v1/") {
+			s.site.Render(w, r, s.failure(r, err)) // somebody has mistyped an address into a browser
+			return
+		}
+		s.problem(w, r, err)
 	})
 	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
 		var allowed []string
@@ -177,6 +187,9 @@ func (s *server) routes(log http.Handler) chi.Router {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		s.problem(w, req, refuse(methodNotAllowed, "only %s is", strings.Join(allowed, " and ")))
 	})
+	if s.site != nil {
+		s.pages(r)
+	}
 	r.With(s.deadline).Get("/checkpoint", log.ServeHTTP)
 	r.With(s.deadline).Get("/tile/*", log.ServeHTTP)
 	r.Group(func(r chi.Router) {

@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"fairdice/commitment"
+	"fairdice/internal/wire"
 )
 
 // BundleFormat is the value of a bundle's first member.
@@ -191,58 +190,60 @@ func (d *decoder) opening() (o BundleOpening) {
 // ParseBundle reads it back to an equal value.
 func (b *Bundle) Encode() ([]byte, error) {
 	var buf bytes.Buffer
-	e := &encoder{enc: jsontext.NewEncoder(&buf)}
-	e.object(func() {
-		e.member("format", BundleFormat)
-		e.name("log")
-		e.object(func() {
-			e.member("origin", b.Log.Origin)
-			e.member("key", b.Log.Key)
-			e.member("checkpoint", b.Log.Checkpoint)
-			e.name("earlier")
-			list(e, b.Log.Earlier, func(c BundleEarlier) {
-				e.object(func() {
-					e.member("checkpoint", c.Checkpoint)
-					e.hashes("consistency", c.Consistency)
-				})
+	w := wire.New(&buf)
+	w.Object("", func() {
+		w.Text("format", BundleFormat)
+		w.Object("log", func() {
+			w.Text("origin", b.Log.Origin)
+			w.Text("key", b.Log.Key)
+			w.Text("checkpoint", b.Log.Checkpoint)
+			members(w, "earlier", b.Log.Earlier, func(c BundleEarlier) {
+				w.Text("checkpoint", c.Checkpoint)
+				hashes(w, "consistency", c.Consistency)
 			})
 		})
-		e.name("statements")
-		list(e, b.Statements, func(s BundleStatement) {
-			e.object(func() {
-				e.count("index", s.Index)
-				e.member("text", s.Text)
-				e.hashes("path", s.Path)
+		members(w, "statements", b.Statements, func(s BundleStatement) {
+			w.Uint("index", s.Index)
+			w.Text("text", s.Text)
+			hashes(w, "path", s.Path)
+		})
+		members(w, "games", b.Games, func(g BundleGame) {
+			w.Int("game", g.Game)
+			w.Text("record", g.Record)
+			texts(w, "receipts", g.Receipts)
+			members(w, "openings", g.Openings, func(o BundleOpening) {
+				w.Int("segment", o.Segment)
+				w.Text("stream", o.Stream.String())
+				w.Int("index", o.Index)
+				w.Text("key", o.Key.String())
+				hashes(w, "path", o.Path)
 			})
 		})
-		e.name("games")
-		list(e, b.Games, e.game)
 		if b.Archives != nil {
-			e.name("archives")
-			list(e, b.Archives, e.text)
+			texts(w, "archives", b.Archives)
 		}
 	})
-	if e.err != nil {
-		return nil, fmt.Errorf("write bundle: %w", e.err)
+	if err := w.Err(); err != nil {
+		return nil, fmt.Errorf("write bundle: %w", err)
 	}
 	return bytes.TrimRight(buf.Bytes(), "\n"), nil
 }
 
-func (e *encoder) game(g BundleGame) {
-	e.object(func() {
-		e.count("game", uint64(g.Game))
-		e.member("record", g.Record)
-		e.name("receipts")
-		list(e, g.Receipts, e.text)
-		e.name("openings")
-		list(e, g.Openings, func(o BundleOpening) {
-			e.object(func() {
-				e.count("segment", uint64(o.Segment))
-				e.member("stream", o.Stream.String())
-				e.count("index", uint64(o.Index))
-				e.member("key", o.Key.String())
-				e.hashes("path", o.Path)
-			})
-		})
-	})
+// members writes a list of objects. A list that is absent is an empty one: the
+// format has no null.
+func members[T any](w *wire.Writer, name string, items []T, item func(T)) {
+	wire.List(w, name, present(items), func(i T) { w.Object("", func() { item(i) }) })
+}
+
+func hashes(w *wire.Writer, name string, hs []commitment.Hash) {
+	wire.List(w, name, present(hs), func(h commitment.Hash) { w.Text("", h.String()) })
+}
+
+func texts(w *wire.Writer, name string, list []string) { w.Texts(name, present(list)) }
+
+func present[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
 }

@@ -229,39 +229,3 @@ func clip(s string) string {
 	}
 	return s
 }
-
-// encoder writes JSON; after the first error every method does nothing.
-type encoder struct {
-	enc *jsontext.Encoder
-	err error
-}
-
-func (e *encoder) put(t jsontext.Token) {
-	if e.err == nil {
-		e.err = e.enc.WriteToken(t)
-	}
-}
-
-func (e *encoder) object(members func()) {
-	e.put(jsontext.BeginObject)
-	members()
-	e.put(jsontext.EndObject)
-}
-
-func list[T any](e *encoder, items []T, write func(T)) {
-	e.put(jsontext.BeginArray)
-	for _, item := range items {
-		write(item)
-	}
-	e.put(jsontext.EndArray)
-}
-
-func (e *encoder) name(s string)            { e.put(jsontext.String(s)) }
-func (e *encoder) text(s string)            { e.put(jsontext.String(s)) }
-func (e *encoder) member(name, s string)    { e.name(name); e.text(s) }
-func (e *encoder) count(n string, v uint64) { e.name(n); e.put(jsontext.Uint(v)) }
-
-func (e *encoder) hashes(name string, hs []commitment.Hash) {
-	e.name(name)
-	list(e, hs, func(h commitment.Hash) { e.text(h.String()) })
-}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"fairdice/internal/wire"
 )
 
 // MatchFormat is the value of a match file's first member.
@@ -68,22 +68,18 @@ func (d *decoder) matchGame() (g BundleGame) {
 // to an equal value, openings left out.
 func (m *MatchFile) Encode() ([]byte, error) {
 	var buf bytes.Buffer
-	e := &encoder{enc: jsontext.NewEncoder(&buf)}
-	e.object(func() {
-		e.member("format", MatchFormat)
-		e.member("match", m.Match)
-		e.name("games")
-		list(e, m.Games, func(g BundleGame) {
-			e.object(func() {
-				e.count("game", uint64(g.Game))
-				e.member("record", g.Record)
-				e.name("receipts")
-				list(e, g.Receipts, e.text)
-			})
+	w := wire.New(&buf)
+	w.Object("", func() {
+		w.Text("format", MatchFormat)
+		w.Text("match", m.Match)
+		members(w, "games", m.Games, func(g BundleGame) {
+			w.Int("game", g.Game)
+			w.Text("record", g.Record)
+			texts(w, "receipts", g.Receipts)
 		})
 	})
-	if e.err != nil {
-		return nil, fmt.Errorf("write match file: %w", e.err)
+	if err := w.Err(); err != nil {
+		return nil, fmt.Errorf("write match file: %w", err)
 	}
 	return bytes.TrimRight(buf.Bytes(), "\n"), nil
 }

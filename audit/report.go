@@ -2,10 +2,10 @@ package audit
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 
+	"fairdice/internal/wire"
 	"fairdice/replay"
 )
 
@@ -94,13 +94,69 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// JSON is the report as a line of JSON, the form that scripts rely on.
+// JSON is the report as a line of JSON, the form that scripts rely on: its
+// members are those of the struct's tags, in their order.
 func (r Report) JSON() ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(r); err != nil {
+	var out bytes.Buffer
+	w := wire.NewReport(&out)
+	w.Object("", func() {
+		w.Text("verdict", string(r.Verdict))
+		w.Text("level", r.Level)
+		w.Text("levelNote", r.LevelNote)
+		w.Text("match", r.Match)
+		w.Text("variant", r.Variant)
+		w.Text("mode", r.Mode)
+		wire.List(w, "checks", r.Checks, func(c Check) { c.write(w) })
+		wire.List(w, "games", r.Games, func(g GameSummary) {
+			w.Object("", func() {
+				w.Int("game", g.Game)
+				w.Int("rolls", g.Rolls)
+				w.Text("result", g.Result)
+				w.TextIf("position", g.Position)
+			})
+		})
+		w.Texts("overdue", r.Overdue)
+		w.Texts("says", r.Says)
+		wire.List(w, "sentences", r.Sentences, func(s Sentence) {
+			w.Object("", func() {
+				w.Text("key", s.Key)
+				if len(s.Args) > 0 {
+					w.Texts("args", s.Args)
+				}
+				w.Text("text", s.Text)
+			})
+		})
+		wire.List(w, "faults", r.Faults, func(f Fault) { f.write(w) })
+	})
+	if err := w.Err(); err != nil {
 		return nil, fmt.Errorf("encode report: %w", err)
 	}
-	return b.Bytes(), nil
+	return out.Bytes(), nil
+}
+
+func (c Check) write(w *wire.Writer) {
+	w.Object("", func() {
+		w.Text("id", string(c.ID))
+		w.Text("status", string(c.Status))
+		w.TextIf("kind", string(c.Kind))
+		w.TextIf("match", c.Match)
+		w.TextIf("tenant", c.Tenant)
+		w.TextIf("mode", c.Mode)
+		w.IntIf("game", c.Game)
+		w.IntIf("line", c.Line)
+		w.TextIf("detail", c.Detail)
+	})
+}
+
+func (f Fault) write(w *wire.Writer) {
+	w.Object("", func() {
+		w.Int("game", f.Game)
+		w.Int("line", f.Line)
+		w.Text("text", f.Text)
+		w.Text("check", string(f.Check))
+		w.Text("code", f.Code)
+		w.Text("message", f.Message)
+		w.Text("due", f.Due)
+		w.Texts("alternatives", f.Alternatives)
+	})
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"log/slog"
 )
 
 // A Secret is the 32 random bytes S that everything in a sequence follows from. Whoever reads it knows all the dice, so
@@ -54,8 +53,5 @@ func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
 // String redacts the secret.
 func (s Secret) String() string { return redacted }
 
-// LogValue redacts the secret in slog.
-func (s Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
-
-// MarshalText redacts the secret in JSON and other encodings of package encoding.
+// MarshalText redacts the secret in log/slog, in JSON and in other encodings of package encoding.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }

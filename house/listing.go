@@ -282,3 +282,19 @@ func entriesOf(r store.Reader, match string, signed int64) (func(from int64, lim
 		return list, nil
 	}, nil
 }
+
+// Tenants are the names of all tenants, which stand in the public log anyway.
+func (h *House) Tenants(ctx context.Context) (names []string, err error) {
+	err = h.store.View(ctx, func(r store.Reader) error {
+		all, err := r.Tenants()
+		for _, t := range all {
+			names = append(names, t.Name)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list tenants: %w", err)
+	}
+	slices.Sort(names)
+	return names, nil
+}

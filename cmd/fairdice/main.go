@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairdice/internal/manual"
+	"fairdice/web/wasm"
 )
 
 func main() {
@@ -51,7 +52,7 @@ that works beside a running service finds it by --data.
 Exit status: 0 done, 1 not done or something is wrong; stderr says what.`,
 		Example: `  fairdice demo --out demo
   fairdice serve --data ./fairdice-data`,
-		Version:       version(),
+		Version:       version() + wasm.Line(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {

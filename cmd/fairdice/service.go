@@ -15,6 +15,7 @@ import (
 	"fairdice/internal/webhook"
 	"fairdice/store"
 	"fairdice/translog/server"
+	"fairdice/web"
 )
 
 // service is everything that runs; a test can start one.
@@ -151,8 +152,13 @@ func (s *service) serve() error {
 	// A stop waits for requests that are being answered, so it ends what would
 	// never end by itself; the followers go on at another instance or the next start.
 	streams, endStreams := context.WithCancel(context.Background())
+	site, err := web.New(web.Config{Key: s.house.VerifierKey(), Origin: s.house.Origin(), Version: version(), Logger: s.log})
+	if err != nil {
+		endStreams()
+		return err
+	}
 	handler, err := api.New(api.Config{
-		House: s.house, Log: log, Ready: s.ready, Outage: outage, Version: version(),
+		House: s.house, Log: log, Site: site, Ready: s.ready, Outage: outage, Version: version(),
 		LinkRate: s.config.linkRate, ReadRate: s.config.readRate, WorkRate: s.config.workRate, KeyRate: s.config.keyRate, Streams: streams, ProxyHeader: s.config.proxy, TrustedProxies: s.config.proxies, Logger: s.log, Observer: s.metrics, Now: s.config.now,
 	})
 	if err != nil {

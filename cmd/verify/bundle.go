@@ -13,8 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"fairdice/audit"
-	"fairdice/commitment"
-	"fairdice/translog"
 )
 
 // trustFlags are the flags that say whom the user trusts.
@@ -22,9 +20,6 @@ type trustFlags struct {
 	key, policy, rules, anchor string
 	witnesses                  []string
 }
-
-// maxTrustFile bounds policy and rules files.
-const maxTrustFile = 256 << 10
 
 func (t *trustFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
@@ -42,50 +37,32 @@ func (t *trustFlags) trust(cmd *cobra.Command) (audit.Trust, error) {
 	if err := refuseEmpty(cmd); err != nil {
 		return audit.Trust{}, err
 	}
-	out := audit.Trust{Key: t.key, Witnesses: t.witnesses, Rules: audit.BuiltInRules(), Now: time.Now()}
-	if t.key != "" {
-		if _, err := commitment.ParseVerifier(t.key); err != nil {
-			if _, e := os.Stat(t.key); e == nil { // its name in the place of what is in it
-				return out, fmt.Errorf("the key itself is wanted, not its file: --key \"$(cat %s)\"", t.key)
-			}
-			return out, fmt.Errorf("%w: --key", err)
+	p := pins{key: t.key, anchor: t.anchor, witnesses: t.witnesses}
+	// The key is looked at before any file, so that of two faults the one on
+	// the command line is named.
+	if _, err := p.trust(time.Time{}); err != nil {
+		if _, e := os.Stat(t.key); t.key != "" && e == nil { // its name in the place of what is in it
+			return audit.Trust{}, fmt.Errorf("the key itself is wanted, not its file: --key \"$(cat %s)\"", t.key)
 		}
+		return audit.Trust{}, err
 	}
-	for _, w := range t.witnesses {
-		if _, err := translog.ParseWitness(w); err != nil {
-			return out, fmt.Errorf("%w: --witness %s", err, w)
-		}
+	var err error
+	if p.policy, err = readText(t.policy); err != nil {
+		return audit.Trust{}, err
 	}
-	if t.anchor != "" {
-		h, err := commitment.ParseHash(t.anchor)
-		if err != nil {
-			return out, fmt.Errorf("%w: --my-anchor", err)
-		}
-		out.MyAnchor = &h
+	if p.rules, err = readText(t.rules); err != nil {
+		return audit.Trust{}, err
 	}
-	if t.policy != "" {
-		text, err := readFile(t.policy, maxTrustFile)
-		if err != nil {
-			return out, err
-		}
-		if out.Policy, err = translog.ParsePolicy(string(text)); err != nil {
-			return out, fmt.Errorf("%w: %s", err, t.policy)
-		}
+	return p.trust(time.Now())
+}
+
+// readText reads a policy or rules file, if one was named.
+func readText(path string) (text, error) {
+	if path == "" {
+		return text{}, nil
 	}
-	if t.rules != "" {
-		text, err := readFile(t.rules, maxTrustFile)
-		if err != nil {
-			return out, err
-		}
-		known, err := audit.ParseRules(string(text))
-		if err != nil {
-			return out, fmt.Errorf("%w: %s", err, t.rules)
-		}
-		for version, hashes := range known {
-			out.Rules[version] = append(out.Rules[version], hashes...)
-		}
-	}
-	return out, nil
+	content, err := readFile(path, maxTrustFile)
+	return text{name: path, content: string(content), given: true}, err
 }
 
 func bundleCommand() *cobra.Command {
@@ -187,8 +164,6 @@ func printReport(cmd *cobra.Command, path string, r audit.Report, asJSON bool, s
 	return nil
 }
 
-var errTooLarge = errors.New("the file is too large")
-
 // readFile reads at most limit bytes of a file. The size is asked for first, so
 // that an oversized file costs nothing; a file that grows, or is no regular
 // one, is still cut off at the limit.
@@ -205,8 +180,8 @@ func readFile(path string, limit int64) ([]byte, error) {
 	if info.IsDir() {
 		return nil, fmt.Errorf("a directory, not a file: %s", path)
 	}
-	if info.Size() > limit {
-		return nil, fmt.Errorf("%w: %d bytes are more than %d", errTooLarge, info.Size(), limit)
+	if err := fits(info.Size(), limit); err != nil {
+		return nil, err
 	}
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {

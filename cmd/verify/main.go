@@ -15,14 +15,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"fairdice/internal/manual"
-	"fairdice/rules"
+	"fairdice/web/wasm"
 )
 
 // status is the error of a command that has said everything it had to say and
@@ -74,7 +73,7 @@ keys you trust.
 		Example: `  verify bundle match.json --key "$(cat log.key)"
   verify archive ./archive --key "$(cat log.key)" --html report.html
   verify record match.mat`,
-		Version:       version(),
+		Version:       version() + wasm.Line(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          noCommand,
@@ -128,20 +127,6 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("there is no command %q: try %s --help", args[0], cmd.CommandPath())
 	}
 	return nil
-}
-
-// release is the version of a build by "make release".
-var release string
-
-// version names the build and the rules it implements.
-func version() string {
-	v := "(unknown)"
-	if release != "" {
-		v = release
-	} else if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		v = info.Main.Version
-	}
-	return v + ", protocol 1, rules " + rules.Version
 }
 
 // colored reports whether w is a terminal whose user wants colours.

@@ -10,10 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fairdice/audit"
-	"fairdice/replay"
 	"fairdice/replay/files"
-	"fairdice/rules"
 )
 
 // recordFlags are the flags of "verify record".
@@ -90,29 +87,13 @@ Limits: 64 KiB a line, 1 MiB a game, ` + fmt.Sprint(1<<20) + ` games a file, 4 G
 }
 
 func (f recordFlags) parse() (files.Options, error) {
-	var o files.Options
-	if f.variant != "" {
-		v, err := rules.Lookup(f.variant)
-		if err != nil {
-			return o, fmt.Errorf("%w: --variant", err)
-		}
-		o.Variant = &v
+	known, err := readText(f.rules)
+	if err != nil {
+		return files.Options{}, err
 	}
-	if f.options != "" {
-		options, err := replay.ParseOptions(f.options)
-		if err != nil {
-			return o, fmt.Errorf("%w: --options", err)
-		}
-		o.Options = &options
-	}
-	if f.rules != "" {
-		text, err := readFile(f.rules, maxTrustFile)
-		if err != nil {
-			return o, err
-		}
-		if _, err := audit.ParseRules(string(text)); err != nil {
-			return o, fmt.Errorf("%w: %s", err, f.rules)
-		}
+	o, err := recordTerms(f.variant, f.options, known)
+	if err != nil {
+		return o, err
 	}
 	if f.export != "" && exportFormat(f.export) == "" {
 		return o, fmt.Errorf("the name must end in .mat, .txt, .sgf or .record: --export %s", f.export)

@@ -157,7 +157,7 @@ func newLanguage(code, name, source string, forms []string, form func(int64) str
 		if err != nil {
 			panic("messages: texts/" + code + ".txt: " + err.Error()) // embedded at build time and parsed by the tests
 		}
-		return list
+		return withPages(list, code)
 	})
 	return language{code: code, name: name, forms: forms, form: form, entries: entries,
 		texts: sync.OnceValue(func() map[string]string {

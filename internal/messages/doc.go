@@ -22,6 +22,7 @@
 //	verdict.VERDICT  sentence.…  says.…  claim.…        the report of package audit; see [Key] for words with spaces
 //	report.NAME                                         the labels of a report
 //	level.LEVEL  level.LEVEL.about  note.NOTE           PROTOCOL.md §4
+//	page.PAGE.…                                         the pages of package web, in files of their own: texts/pages
 //	result.NAME  term.NAME  board.NAME  unit.NAME       words of the game
 //
 // It imports neither fmt nor anything that reflects, so that it stays light in the page's js/wasm module.

@@ -12,7 +12,7 @@ import (
 // check builds one program here, and again from a copy of the source in another
 // directory, with a cache of its own that is empty: the cache that knows the
 // program already would compare it with itself.
-func (r *release) check(t target, program string) (err error) {
+func (r *release) check(program string, targets ...target) (err error) {
 	work, err := os.MkdirTemp("", "fairdice-twice-*")
 	if err != nil {
 		return fmt.Errorf("make work directory: %w", err)
@@ -22,6 +22,16 @@ func (r *release) check(t target, program string) (err error) {
 	if err := r.copyTo(copied); err != nil {
 		return err
 	}
+	for _, t := range targets {
+		if err := r.twice(program, t, copied, work); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// twice builds a program for one system in both places.
+func (r *release) twice(program string, t target, copied, work string) error {
 	elsewhere := *r
 	elsewhere.source = copied
 	var built [2][]byte
@@ -30,7 +40,7 @@ func (r *release) check(t target, program string) (err error) {
 		if from == &elsewhere {
 			cache = filepath.Join(work, "cache")
 		}
-		path, err := from.compile(t, program, filepath.Join(work, fmt.Sprint("build", i)), cache)
+		path, err := from.compile(t, program, filepath.Join(work, fmt.Sprint(t.system, i)), cache)
 		if err != nil {
 			return err
 		}
@@ -45,13 +55,18 @@ func (r *release) check(t target, program string) (err error) {
 	return nil
 }
 
-// copyTo copies what git has of the source, as it lies here.
+// copyTo copies what git has of the source, as it lies here, and the page's
+// verifier, which the programs embed if it is there.
 func (r *release) copyTo(dir string) error {
 	names, err := r.git("ls-files", "-z")
 	if err != nil {
 		return fmt.Errorf("copy source: %w", err)
 	}
-	for name := range strings.SplitSeq(strings.TrimSuffix(names, "\x00"), "\x00") {
+	modules, err := r.git("ls-files", "-z", "--others", "web/wasm/built")
+	if err != nil {
+		return fmt.Errorf("copy source: %w", err)
+	}
+	for name := range strings.SplitSeq(strings.Trim(names+"\x00"+modules, "\x00"), "\x00") {
 		data, err := os.ReadFile(filepath.Join(r.source, name))
 		if err != nil {
 			if errors.Is(err, os.ErrNotExist) {

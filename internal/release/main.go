@@ -1,6 +1,6 @@
 // Command release builds what is published of a version: both programs for
-// every system, their manuals and completions, in archives, and the sums of
-// those.
+// every system, their manuals and completions, in archives, the verifier of the
+// page, and the sums of all.
 //
 //	go run ./internal/release -out dist -version v1.4.0
 //
@@ -47,7 +47,7 @@ func main() {
 	flag.Parse()
 	err := r.date()
 	if err == nil && *check {
-		err = r.check(target{runtime.GOOS, runtime.GOARCH}, "verify")
+		err = r.check("verify", target{runtime.GOOS, runtime.GOARCH}, target{"js", "wasm"})
 	} else if err == nil {
 		err = r.build()
 	}
@@ -148,6 +148,11 @@ func (r *release) build() (err error) {
 		return fmt.Errorf("make directory: %w", err)
 	}
 	var sums strings.Builder
+	sum, err := r.module()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(&sums, "%s  %s\n", sum, moduleFile)
 	for _, t := range targets {
 		name := fmt.Sprintf("fairdice-%s-%s-%s", r.version, t.system, t.machine)
 		dir := filepath.Join(work, name)

@@ -3,13 +3,12 @@ package files
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
+	"fairdice/internal/wire"
 	"fairdice/replay"
 	"fairdice/replay/sheet"
 	"fairdice/rules"
@@ -171,15 +170,26 @@ func recognise(start []byte) Format {
 		return Mat
 	}
 	for line := range bytes.Lines(trimmed) {
-		if matLine.Match(line) {
+		if matLine(line) {
 			return Mat
 		}
 	}
 	return ""
 }
 
-// matLine is one of the lines every .mat file has.
-var matLine = regexp.MustCompile(`(?i)^\s*(game +\d+|\d+ +points? +match)\s*$`)
+// matLine reports whether a line is one of those every .mat file has: "Game 3" or "7 point match" in any letter case.
+func matLine(line []byte) bool {
+	words := strings.Fields(strings.ToLower(string(line)))
+	switch {
+	case len(words) == 2 && words[0] == "game":
+		return digits(words[1])
+	case len(words) == 3 && (words[1] == "point" || words[1] == "points") && words[2] == "match":
+		return digits(words[0])
+	}
+	return false
+}
+
+func digits(word string) bool { return strings.Trim(word, "0123456789") == "" }
 
 func firstLine(text []byte) string {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
@@ -212,13 +222,56 @@ func (r *Report) add(f replay.Finding) {
 	r.Findings = append(r.Findings, out)
 }
 
-// JSON is the report as one line of JSON.
+// JSON is the report as one line of JSON: its members are those of the
+// struct's tags, in their order.
 func (r Report) JSON() ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(r); err != nil {
+	var out bytes.Buffer
+	w := wire.NewReport(&out)
+	w.Object("", func() {
+		w.Text("file", r.File)
+		w.Text("format", string(r.Format))
+		w.Text("variant", r.Variant)
+		w.TextIf("options", r.Options)
+		w.Int("games", r.Games)
+		w.Int("rolls", r.Rolls)
+		w.Text("verdict", string(r.Verdict))
+		wire.List(w, "findings", r.Findings, func(f Finding) { f.write(w) })
+		note := func(n Note) { n.write(w) }
+		wire.ListIf(w, "notes", r.Notes, note)
+		wire.ListIf(w, "understood", r.Understood, func(text string) { w.Text("", text) })
+		wire.ListIf(w, "ignored", r.Ignored, note)
+		wire.ListIf(w, "unchecked", r.Unchecked, note)
+		wire.ListIf(w, "steps", r.Steps, func(s Step) {
+			w.Object("", func() {
+				w.Int("game", s.Game)
+				w.Int("line", s.Line)
+				w.Text("what", s.What)
+				w.Text("position", s.Position)
+			})
+		})
+	})
+	if err := w.Err(); err != nil {
 		return nil, fmt.Errorf("encode report: %w", err)
 	}
-	return b.Bytes(), nil
+	return out.Bytes(), nil
+}
+
+func (f Finding) write(w *wire.Writer) {
+	w.Object("", func() {
+		w.Int("game", f.Game)
+		w.Int("line", f.Line)
+		w.Text("check", f.Check)
+		w.Text("category", f.Category)
+		w.Text("message", f.Message)
+		wire.ListIf(w, "legal", f.Legal, func(text string) { w.Text("", text) })
+		w.TextIf("board", f.Board)
+	})
+}
+
+func (n Note) write(w *wire.Writer) {
+	w.Object("", func() {
+		w.Int("game", n.Game)
+		w.Int("line", n.Line)
+		w.Text("text", n.Text)
+	})
 }

@@ -1,0 +1,279 @@
+package reader
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"fairdice/audit"
+	"fairdice/internal/messages"
+	"fairdice/internal/wire"
+	"fairdice/replay"
+	"fairdice/replay/files"
+	"fairdice/rules"
+)
+
+// MaxSteps bounds the steps of a show: a state takes some hundred bytes, and
+// nobody looks at more.
+const MaxSteps = 100_000
+
+// maxLine is how much of a line that was refused is shown, in bytes.
+const maxLine = 200
+
+// Options say what a file may not say itself, and in which language events
+// are told.
+type Options struct {
+	Variant *rules.Variant
+	Options *replay.Options
+	Words   messages.Catalogue
+}
+
+// Show is the games of one file step by step.
+type Show struct {
+	games []game
+	words messages.Catalogue
+	steps int
+	more  bool // steps beyond MaxSteps were left out
+}
+
+// game is one game. Number is the one it has in the match.
+type game struct {
+	number int
+	steps  []step
+}
+
+// step is a line that was accepted, with the state after it, or one that was
+// refused, with the state before it.
+type step struct {
+	line  int
+	text  string
+	state replay.State
+	begun bool // there is a state
+	fault *files.Finding
+}
+
+// Open reads a bundle, a native record, or a .mat or .sgf match. In a bundle
+// lines are event lines of a game's record, from 1, as in the report of
+// package audit; elsewhere lines of the file. An error says why there is
+// nothing to show.
+func Open(data []byte, o Options) (*Show, error) {
+	s := &Show{words: o.Words}
+	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
+		if report := s.add(data, 0, 0, o); report.Verdict == files.Malformed && s.steps == 0 {
+			return nil, errors.New(report.Findings[0].Message)
+		}
+		return s, nil
+	}
+	b, err := audit.ParseBundle(data)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range b.Games {
+		record, err := replay.ParseRecord([]byte(g.Record))
+		if err != nil {
+			return nil, fmt.Errorf("read record of game %d: %w", g.Game, err)
+		}
+		s.add([]byte(g.Record), g.Game, record.FirstLine-1, Options{})
+	}
+	return s, nil
+}
+
+// add takes the games of a record or match file. A number other than 0 is that
+// of the only game; skip is how many lines of the file are not counted.
+func (s *Show) add(data []byte, number, skip int, o Options) files.Report {
+	first := len(s.games)
+	find := func(n int) *game {
+		for i := range s.games[first:] {
+			if g := &s.games[first+i]; g.number == n {
+				return g
+			}
+		}
+		s.games = append(s.games, game{number: n})
+		return &s.games[len(s.games)-1]
+	}
+	name := func(n int) int {
+		if number > 0 {
+			return number
+		}
+		return n
+	}
+	report := files.Check("", bytes.NewReader(data), files.Options{Variant: o.Variant, Options: o.Options,
+		Observe: func(n, line int, what string, st replay.State) {
+			if s.steps == MaxSteps {
+				s.more = true
+				return
+			}
+			s.steps++
+			g := find(name(n))
+			g.steps = append(g.steps, step{line: line - skip, text: what, state: st, begun: true})
+		}})
+	lines := newLines(data)
+	for i, f := range report.Findings {
+		if f.Game == 0 {
+			continue
+		}
+		find(name(f.Game)).fault(&report.Findings[i], f.Line-skip, lines.at(f.Line))
+	}
+	return report
+}
+
+// fault puts a finding behind the last step that is not after its line.
+func (g *game) fault(f *files.Finding, line int, text string) {
+	at := len(g.steps)
+	for at > 0 && g.steps[at-1].line > line {
+		at--
+	}
+	st := step{line: line, text: text, fault: f}
+	switch {
+	case f.State != nil:
+		st.state, st.begun = *f.State, true
+	case at > 0:
+		st.state, st.begun = g.steps[at-1].state, g.steps[at-1].begun
+	}
+	g.steps = append(g.steps, step{})
+	copy(g.steps[at+1:], g.steps[at:])
+	g.steps[at] = st
+}
+
+// lines finds lines of a text in ascending order without keeping their places.
+type lines struct {
+	rest []byte
+	next int // number of the first line in rest
+	all  []byte
+}
+
+func newLines(data []byte) *lines { return &lines{rest: data, next: 1, all: data} }
+
+// at returns a line, cut to what fits into a page.
+func (l *lines) at(n int) string {
+	if n < l.next {
+		l.rest, l.next = l.all, 1
+	}
+	var line []byte
+	for l.next <= n && len(l.rest) > 0 {
+		line, l.rest, _ = bytes.Cut(l.rest, []byte("\n"))
+		l.next++
+	}
+	if l.next <= n {
+		return ""
+	}
+	if len(line) > maxLine {
+		line = line[:maxLine]
+		for !utf8.Valid(line) && len(line) > maxLine-utf8.UTFMax {
+			line = line[:len(line)-1]
+		}
+	}
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, string(line)))
+}
+
+// JSON is the show without its boards, as the page reads it.
+func (s *Show) JSON() ([]byte, error) {
+	var out bytes.Buffer
+	w := wire.NewReport(&out)
+	w.Object("", func() {
+		w.Bool("more", s.more)
+		wire.List(w, "games", present(s.games), func(g game) { s.write(w, g) })
+	})
+	if err := w.Err(); err != nil {
+		return nil, fmt.Errorf("write games: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+func (s *Show) write(w *wire.Writer, g game) {
+	w.Object("", func() {
+		w.Int("game", g.number)
+		for _, st := range g.steps {
+			if st.begun {
+				setting := st.state.Setting()
+				w.Text("variant", setting.Variant.ID)
+				w.Text("options", setting.Options.String())
+				wire.List(w, "score", setting.Score[:], func(n int) { w.Int("", n) })
+				w.Bool("crawford", setting.Crawford)
+				break
+			}
+		}
+		var before *step
+		wire.List(w, "steps", present(g.steps), func(st step) {
+			w.Object("", func() { s.step(w, before, st) })
+			if st.fault == nil {
+				before = &st
+			}
+		})
+	})
+}
+
+// step writes one step; before is the last one that was accepted.
+func (s *Show) step(w *wire.Writer, before *step, st step) {
+	t := read(st.text)
+	w.Int("line", st.line)
+	w.Text("text", st.text)
+	if st.fault != nil {
+		w.Text("event", st.text)
+		w.Text("kind", "fault")
+	} else {
+		w.Text("event", t.say(s.words))
+		w.Text("kind", t.kind)
+	}
+	if t.seat == "" || st.fault != nil {
+		w.Null("seat")
+	} else {
+		w.Text("seat", t.seat)
+	}
+	if len(t.dice) == 0 || st.fault != nil {
+		w.Null("dice")
+	} else {
+		wire.List(w, "dice", t.dice, func(d int) { w.Int("", d) })
+	}
+	w.Bool("handed", before != nil && st.fault == nil && t.kind == "move" && before.state.Due().Kind == replay.DueHanded)
+	if st.begun {
+		st.board(w)
+	}
+	if st.fault == nil {
+		w.Null("fault")
+		return
+	}
+	w.Object("fault", func() {
+		w.Text("check", st.fault.Check)
+		w.Text("category", st.fault.Category)
+		w.Text("message", fault(s.words, *st.fault))
+		w.Text("detail", st.fault.Message)
+		w.Texts("alternatives", present(st.fault.Legal))
+	})
+}
+
+// board writes what stands on the table in the state of the step.
+func (st step) board(w *wire.Writer) {
+	w.Text("position", st.state.Position().String())
+	white, begun := st.state.White()
+	if begun {
+		w.Text("white", white.String())
+	} else {
+		w.Null("white")
+	}
+	w.Text("due", st.state.Due().String())
+	cube := st.state.Cube()
+	w.Object("cube", func() {
+		w.Uint("value", uint64(cube.Value))
+		if cube.Owned {
+			w.Text("owner", cube.Owner.String())
+		} else {
+			w.Null("owner")
+		}
+	})
+}
+
+func present[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
+}

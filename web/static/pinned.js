@@ -1,0 +1,28 @@
+// What this browser remembers of logs: the key that its owner has pinned, and the last checkpoint that was seen of each key.
+// Both make a difference only if they outlive the page, so they are in localStorage; where that is forbidden, nothing is kept.
+
+const PINNED = 'fairdice-key'
+const SEEN = 'fairdice-seen '
+
+const read = (name) => { try { return localStorage.getItem(name) } catch { return null } }
+const write = (name, text) => { try { localStorage.setItem(name, text) } catch {} }
+
+/** The pinned key with where it came from, { key, from }, or null. */
+export function pinned () {
+  try {
+    const p = JSON.parse(read(PINNED))
+    return typeof p?.key === 'string' && typeof p.from === 'string' ? p : null
+  } catch { return null }
+}
+
+/** Pins a verifier key. `from` says where it came from: 'typed', 'policy' or 'site'. An empty key unpins. */
+export function pin (key, from) {
+  if (key) write(PINNED, JSON.stringify({ key, from }))
+  else try { localStorage.removeItem(PINNED) } catch {}
+}
+
+/** The last checkpoint seen under a key, a signed note, or null. */
+export const seen = (key) => read(SEEN + key)
+
+/** Remembers a checkpoint, which the caller has verified. */
+export const see = (key, note) => write(SEEN + key, note)

@@ -1,0 +1,136 @@
+// The verifier of the page. It runs in a worker, so that a large file does not
+// freeze the page, and asks no server: what it needs is the file.
+//
+//   import { open } from './verifier.js'
+//   const v = await open({ progress(done, total) {} })
+//   const report = await v.bundle(bytes, { key })
+//
+// Every method rejects with an Error whose message is meant for people.
+
+const here = import.meta.url
+
+/** Beyond these sizes, in bytes, a file is not even read. */
+export const limits = Object.freeze({ bundle: 64 << 20, record: 64 << 20 })
+
+/**
+ * open loads the module and answers the verifier.
+ *
+ * module is the module's address; size its length once unpacked, for progress;
+ * sha256 what the caller expects it to be: another module is refused before it
+ * runs.
+ */
+export async function open({ module = new URL('verify.wasm', here).href, size = 0, sha256 = '', progress = () => {} } = {}) {
+  const v = new Verifier({ module: new URL(module, here).href, size, sha256 }, progress)
+  await v.ready()
+  return v
+}
+
+class Verifier {
+  /** SHA-256 of the module as it arrived, 64 hex digits; '' where the browser has no WebCrypto. */
+  sha256 = ''
+  /** The program's version and rules. */
+  version = ''
+  /** The text of the last report, byte for byte what the command line prints with --json. */
+  last = ''
+
+  #source
+  #progress
+  #worker = null
+  #started = null
+  #calls = new Map()
+  #next = 1
+  #shown = null // what games() opened, to be opened again in a new worker
+
+  constructor(source, progress) {
+    this.#source = source
+    this.#progress = progress
+  }
+
+  /** ready resolves once the module runs. A worker that has died is replaced. */
+  ready() {
+    this.#started ??= new Promise((resolve, reject) => {
+      const worker = new Worker(new URL('worker.js', here), { type: 'module' })
+      this.#worker = worker
+      worker.onmessage = ({ data }) => {
+        if (this.#worker !== worker) return
+        if (data.progress) return this.#progress(...data.progress)
+        if (data.ready) {
+          Object.assign(this, data.ready)
+          return resolve()
+        }
+        if (data.fatal !== undefined) return this.#die(data.fatal, reject)
+        const call = this.#calls.get(data.id)
+        this.#calls.delete(data.id)
+        if (data.error !== undefined) call?.reject(new Error(data.error))
+        else call?.resolve(data.value)
+      }
+      worker.onerror = (event) => this.#die(event.message || 'the verifier could not be loaded', reject)
+      worker.postMessage(this.#source)
+    })
+    return this.#started
+  }
+
+  #die(message, reject) {
+    const error = new Error(message)
+    this.#worker?.terminate()
+    this.#worker = this.#started = null
+    reject(error)
+    for (const call of this.#calls.values()) call.reject(error)
+    this.#calls.clear()
+  }
+
+  async #call(method, ...args) {
+    await this.ready()
+    const id = this.#next++
+    return new Promise((resolve, reject) => {
+      this.#calls.set(id, { resolve, reject })
+      this.#worker.postMessage({ id, method, args })
+    })
+  }
+
+  /** bundle verifies a bundle: options are key or policy (texts), rules, myAnchor, witnesses. */
+  async bundle(bytes, options = {}) {
+    this.last = await this.#call('bundle', bytes, options)
+    return JSON.parse(this.last)
+  }
+
+  /** record checks a native record, a .mat or an .sgf file: options are variant, options, rules. */
+  async record(name, bytes, options = {}) {
+    this.last = await this.#call('record', name, bytes, options)
+    return JSON.parse(this.last)
+  }
+
+  /** words tells the last report in a language. */
+  async words(lang) {
+    return JSON.parse(await this.#call('text', lang))
+  }
+
+  /** games follows the games of any of these files step by step, the events told in options.lang. */
+  async games(bytes, options = {}) {
+    const text = await this.#call('games', bytes, options)
+    this.#shown = { bytes, options, worker: this.#worker }
+    return JSON.parse(text)
+  }
+
+  /** board draws a step of the games as SVG, seen by seat 'A' or 'B'; game and step count from 0. */
+  async board(game, step, seat = 'A') {
+    await this.#reopen()
+    return this.#call('board', game, step, seat)
+  }
+
+  /** describe tells the board of a step in words. */
+  async describe(game, step, seat = 'A') {
+    await this.#reopen()
+    return this.#call('describe', game, step, seat)
+  }
+
+  async #reopen() {
+    await this.ready()
+    if (this.#shown && this.#shown.worker !== this.#worker) await this.games(this.#shown.bytes, this.#shown.options)
+  }
+
+  /** stop ends whatever is being computed; the next call begins anew. */
+  stop() {
+    if (this.#worker) this.#die('stopped', () => {})
+  }
+}

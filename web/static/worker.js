@@ -1,0 +1,68 @@
+// The worker that runs the verifier (verifier.js is its other end). It answers
+//
+//   { progress: [done, total] }    while the module is being fetched
+//   { ready: { sha256, version } } once
+//   { id, value } or { id, error } for every call { id, method, args }
+//   { fatal }                      when the module cannot run or has died
+import './wasm_exec.js'
+
+onmessage = async ({ data }) => {
+  try {
+    await start(data)
+  } catch (error) {
+    postMessage({ fatal: error.message })
+  }
+}
+
+async function start({ module, size, sha256 }) {
+  const response = await fetch(module)
+  if (!response.ok) throw new Error(`the verifier could not be loaded: ${response.status} ${module}`)
+  const bytes = await read(response, size)
+  const sum = await hash(bytes)
+  if (sha256 && sum && sum !== sha256) throw new Error(`the verifier is not the expected one: its SHA-256 is ${sum}`)
+  const go = new Go()
+  const { instance } = await WebAssembly.instantiate(bytes, go.importObject)
+  const end = go.run(instance)
+  const fatal = (why) => postMessage({ fatal: why })
+  end.then(() => fatal('the verifier has stopped: the file may need more memory than the browser gives'), (error) => fatal(error.message))
+  onmessage = ({ data: { id, method, args } }) => {
+    let answer
+    try {
+      answer = globalThis.fairdice[method](...args)
+    } catch (error) {
+      return fatal(`the verifier has stopped: ${error.message}`)
+    }
+    if (go.exited) return
+    postMessage(answer instanceof Error ? { id, error: answer.message } : { id, value: answer })
+  }
+  postMessage({ ready: { sha256: sum, version: globalThis.fairdice.version } })
+}
+
+// read reads a response and reports how far it is. The length that a server
+// names is that of the packed module, so the caller says how long it will be.
+async function read(response, size) {
+  const parts = []
+  let done = 0
+  for (let reader = response.body.getReader(); ; ) {
+    const part = await reader.read()
+    if (part.done) break
+    parts.push(part.value)
+    done += part.value.length
+    postMessage({ progress: [done, Math.max(size, done)] })
+  }
+  const bytes = new Uint8Array(done)
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
+
+// hash is the SHA-256 in hex, '' where the page is no secure context and has
+// no WebCrypto.
+async function hash(bytes) {
+  if (!globalThis.crypto?.subtle) return ''
+  const sum = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  return Array.from(sum, (b) => b.toString(16).padStart(2, '0')).join('')
+}
