@@ -42,6 +42,8 @@ func functions(c messages.Catalogue, a *assets) template.FuncMap {
 		"variants": variants,
 		// rollNames are the pairs that have a name, the larger die first.
 		"rollNames": rollNames,
+		// rolled is how often a game rolled, of the streams together.
+		"rolled": func(n [3]int) int { return n[0] + n[1] + n[2] },
 		// board draws a position for a page, seen by a colour.
 		"board": func(p rules.Position, r rules.Rules, view rules.Color) template.HTML {
 			return template.HTML(board.SVG(p, board.Options{Rules: r, View: view})) // made of numbers and words of ours alone
