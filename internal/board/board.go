@@ -111,6 +111,9 @@ func Describe(p rules.Position, o Options) string {
 		if n := p.Off(c); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d borne off", n))
 		}
+		for _, wall := range Primes(p, o.Rules, c) {
+			parts = append(parts, fmt.Sprintf("a prime from %d to %d", o.Rules.PointNumber(c, wall[0]), o.Rules.PointNumber(c, wall[len(wall)-1])))
+		}
 		fmt.Fprintf(&b, "%s: %s; %d pips.\n", title(c), strings.Join(parts, ", "), p.Pips(c))
 	}
 	if len(o.Last) > 0 {
