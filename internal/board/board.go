@@ -155,10 +155,3 @@ func Describe(p rules.Position, o Options) string {
 	}
 	return b.String()
 }
-
-func title(c rules.Color) string {
-	if c == rules.White {
-		return "White"
-	}
-	return "Black"
-}
