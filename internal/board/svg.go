@@ -2,6 +2,7 @@ package board
 
 import (
 	"fmt"
+	"html"
 	"strings"
 
 	"fairdice/rules"
@@ -25,11 +26,16 @@ const (
 func SVG(p rules.Position, o Options) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" font-family="sans-serif" font-size="14" text-anchor="middle">`+"\n", svgWidth, svgTall)
-	fmt.Fprintf(&b, "<title>%s at the bottom</title>\n<desc>%s</desc>\n", title(o.View), Describe(p, o))
+	fmt.Fprintf(&b, "<title>%s</title>\n<desc>%s</desc>\n", html.EscapeString(o.say("board.at-bottom", o.name(o.View))), html.EscapeString(Describe(p, o)))
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" rx="6" %s/>`+"\n", svgWidth, svgTall, fill("ground", "#6b4a2b"))
 	pts := o.points(p)
 	for _, pt := range pts {
 		pt.triangle(&b)
+	}
+	for idx, in := range o.primed(p) {
+		if in {
+			wall(&b, idx)
+		}
 	}
 	for _, pt := range pts {
 		pt.stack(&b)
@@ -78,6 +84,12 @@ func (pt point) triangle(b *strings.Builder) {
 		label = y + 17
 	}
 	fmt.Fprintf(b, `<text x="%d" y="%d" %s>%d</text>`+"\n", x, label, fill("white", "#fdf6e3"), pt.number)
+}
+
+// wall marks a point of a prime with a beam along the edge.
+func wall(b *strings.Builder, idx int) {
+	x, y, dir := place(idx)
+	fmt.Fprintf(b, `<path d="M%d %dh%d" stroke="var(--board-mark,#c0392b)" stroke-width="5"/>`+"\n", x-pitch/2, y-dir*2, pitch)
 }
 
 func (pt point) stack(b *strings.Builder) {
