@@ -31,7 +31,11 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require github.com/andybalholm/brotli v1.3.0 // indirect
+require (
+	github.com/andybalholm/brotli v1.3.0 // indirect
+	github.com/chromedp/cdproto v0.159.0
+	github.com/chromedp/chromedp v0.23.0
+)
 
 require (
 	github.com/VividCortex/ewma v1.2.0 // indirect
