@@ -44,6 +44,7 @@ var graph = map[string][]string{
 	"client/player":     {"client", "commitment", "translog", "internal/beacon", "golang.org/x/mod/sumdb/"},
 	"internal/beacon":   {"github.com/consensys/gnark-crypto/"},
 	"internal/board":    {"rules", "replay"},
+	"internal/browser":  {"github.com/chromedp/"},
 	"internal/dealer":   {"replay", "rules", "commitment", "translog", "golang.org/x/mod/sumdb/"},
 	"internal/gamesdoc": {"rules", "replay", "commitment", "internal/board", "internal/messages"},
 	"internal/messages": {"rules"},
