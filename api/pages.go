@@ -141,7 +141,7 @@ func (s *server) replayed(ctx context.Context, p *web.Match) error {
 }
 
 // listed is how many sequences a page lists.
-const listed = 50
+const listed = 25
 
 func (s *server) commitmentsPage(r *http.Request) (web.Page, error) {
 	q := r.URL.Query()

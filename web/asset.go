@@ -44,6 +44,10 @@ var kinds = map[string]string{
 	".woff2": "font/woff2", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
 }
 
+// versionSize is how many digits of the hash of all files stand in their
+// addresses.
+const versionSize = 16
+
 // moduleName is the verifier's.
 const moduleName = "verify.wasm"
 
@@ -72,7 +76,7 @@ var load = sync.OnceValues(func() (*assets, error) {
 	for _, name := range slices.Sorted(maps.Keys(a.files)) {
 		fmt.Fprintf(sum, "%s %s\n", name, a.files[name].tag)
 	}
-	a.version = hex.EncodeToString(sum.Sum(nil))[:16]
+	a.version = hex.EncodeToString(sum.Sum(nil))[:versionSize]
 	return a, nil
 })
 

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -105,6 +106,7 @@ type view struct {
 	Version    string
 	Languages  []choice
 	Menu       []item
+	Offline    bool // the page works without a connection once it was loaded
 	Page       Page
 }
 
@@ -148,7 +150,7 @@ func (s *Site) Render(w http.ResponseWriter, r *http.Request, p Page) {
 		return
 	}
 	lang, chosen := language(r)
-	v := view{Lang: lang, Name: p.name(), Version: s.config.Version, Page: p}
+	v := view{Lang: lang, Name: p.name(), Version: s.config.Version, Offline: slices.Contains(offline, r.URL.Path), Page: p}
 	for _, code := range messages.Languages() {
 		q := r.URL.Query()
 		q.Set("lang", code)
@@ -198,8 +200,11 @@ func (s *Site) Static() http.Handler {
 		}
 		name, found := strings.CutPrefix(r.URL.Path, "/static/")
 		caching := "public, no-cache"
-		if rest, ok := strings.CutPrefix(name, s.assets.version+"/"); ok {
+		switch version, rest, ok := strings.Cut(name, "/"); {
+		case ok && version == s.assets.version:
 			name, caching = rest, lasting
+		case ok && isVersion(version): // of a page that an older build has rendered
+			name = rest
 		}
 		f := s.assets.files[name]
 		if f == nil || !found || f.name == "sw.js" {
@@ -212,4 +217,8 @@ func (s *Site) Static() http.Handler {
 		}
 		f.serve(w, r)
 	})
+}
+
+func isVersion(s string) bool {
+	return len(s) == versionSize && strings.Trim(s, "0123456789abcdef") == ""
 }

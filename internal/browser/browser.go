@@ -162,7 +162,7 @@ func (p *Page) Go(url string) {
 // Eval is the value of a JavaScript expression in the page, or what its promise resolves to.
 func Eval[T any](p *Page, expression string) (v T) {
 	p.t.Helper()
-	p.call("evaluate "+expression, func(ctx context.Context) (err error) {
+	p.call("evaluate "+expression[:min(len(expression), 200)], func(ctx context.Context) (err error) {
 		v, err = chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 		return err
 	})

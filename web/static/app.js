@@ -1,4 +1,4 @@
-// What every page does: the choice of colours, and the service worker that keeps the pages which work without a connection.
+// What every page does: the choice of colours, and on pages that work without a connection the service worker that keeps them.
 
 const select = document.getElementById('theme')
 select.closest('.theme').hidden = false
@@ -13,4 +13,4 @@ select.addEventListener('change', () => {
   } catch {} // for this page alone, then
 })
 
-if ('serviceWorker' in navigator) navigator.serviceWorker.register('/sw.js').catch(() => {}) // private windows refuse
+if (document.body.dataset.offline !== undefined && 'serviceWorker' in navigator) navigator.serviceWorker.register('/sw.js').catch(() => {}) // private windows refuse
