@@ -9,15 +9,21 @@ OAPI := $(GO) tool -modfile=../tools/go.mod oapi-codegen -config oapi-codegen.ya
 run: build
 	./bin/fairdice serve --listen $(LISTEN) --data $(DATA)
 
-## build: the page's verifier, then both programs into ./bin
+# The page's verifier, which the programs and the tests of the page embed.
 WASM := web/wasm/built/verify.wasm
+define module
+GOOS=js GOARCH=wasm $(GO) build -trimpath -buildvcs=false -ldflags="-s -w" -o $(WASM) ./cmd/verify
+$(GO) run ./internal/pack $(WASM)
+endef
+
+## build: the page's verifier, then both programs into ./bin
 build:
-	GOOS=js GOARCH=wasm $(GO) build -trimpath -buildvcs=false -ldflags="-s -w" -o $(WASM) ./cmd/verify
-	$(GO) run ./internal/pack $(WASM)
+	$(module)
 	$(GO) build -trimpath -o bin/ ./cmd/...
 
 ## test: all tests
 test:
+	$(module)
 	$(GO) test ./...
 
 ## race: what happens at the same time, under the race detector, in smaller sizes

@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -158,15 +157,7 @@ func newLanguage(code, name, source string, forms []string, form func(int64) str
 		if err != nil {
 			panic("messages: texts/" + code + ".txt: " + err.Error()) // embedded at build time and parsed by the tests
 		}
-		for _, name := range pageFiles {
-			more, err := parse(pageText(name, code))
-			if err != nil {
-				panic("messages: texts/pages/" + name + "." + code + ".txt: " + err.Error())
-			}
-			list = append(list, more...)
-		}
-		slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.key, b.key) })
-		return list
+		return withPages(list, code)
 	})
 	return language{code: code, name: name, forms: forms, form: form, entries: entries,
 		texts: sync.OnceValue(func() map[string]string {

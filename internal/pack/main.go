@@ -36,6 +36,9 @@ func pack(path string) error {
 	if err != nil {
 		return err
 	}
+	if data, err = join(data); err != nil {
+		return fmt.Errorf("%w: %s", err, path)
+	}
 	// The hash is written last: a run that was cut short begins again.
 	sum := fmt.Sprintf("%x\n", sha256.Sum256(data))
 	before, err := os.ReadFile(path + ".sha256")

@@ -1,0 +1,190 @@
+package reader
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"fairdice/audit"
+	"fairdice/internal/messages"
+	"fairdice/replay"
+	"fairdice/replay/files"
+	"fairdice/rules"
+)
+
+// shown is the JSON of a show.
+type shown struct {
+	More  bool
+	Games []struct {
+		Game             int
+		Variant, Options string
+		Score            []int
+		Crawford         bool
+		Steps            []struct {
+			Line              int
+			Text, Event, Kind string
+			Seat              *string
+			Dice              []int
+			Handed            bool
+			Position, Due     string
+			White             *string
+			Cube              struct {
+				Value int
+				Owner *string
+			}
+			Fault *struct {
+				Check, Category, Message, Detail string
+				Alternatives                     []string
+			}
+		}
+	}
+}
+
+func open(t *testing.T, data string, o Options) (*Show, shown) {
+	t.Helper()
+	s, err := Open([]byte(data), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := s.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out shown
+	if err := json.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	return s, out
+}
+
+func short(t *testing.T) *rules.Variant {
+	t.Helper()
+	v, err := rules.Lookup("short")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &v
+}
+
+// The line that breaks a rule is a step of its own, at the position in which it
+// was played, and the lines before it are told in the language asked for.
+func TestFaultOfRecord(t *testing.T) {
+	record := "opening 2 3\nmove B 13/10 6/4\nroll A 6 5\nmove A 13/7\nroll B 1 2\n"
+	s, out := open(t, record, Options{Variant: short(t), Words: messages.For("ru")})
+	if len(out.Games) != 1 || len(out.Games[0].Steps) != 4 {
+		t.Fatalf("got %+v", out)
+	}
+	g := out.Games[0]
+	if g.Steps[2].Event != "A бросает 6 5" || g.Steps[2].Dice[1] != 5 || *g.Steps[2].Seat != "A" {
+		t.Errorf("the roll is %+v", g.Steps[2])
+	}
+	bad := g.Steps[3]
+	switch {
+	case bad.Line != 4 || bad.Kind != "fault" || bad.Text != "move A 13/7" || bad.Fault == nil:
+		t.Errorf("the fault is %+v", bad)
+	case bad.Fault.Check != replay.CheckForced || len(bad.Fault.Alternatives) == 0 || bad.Fault.Message == bad.Fault.Detail:
+		t.Errorf("the fault says %+v", bad.Fault)
+	case bad.Position != g.Steps[2].Position || bad.Due != "stage A 6 5":
+		t.Errorf("the fault stands at %+v", bad)
+	}
+	for _, seat := range []replay.Seat{replay.A, replay.B} {
+		picture, err := s.Board(0, 1, seat)
+		if err != nil || !strings.Contains(picture, "board-mark") {
+			t.Errorf("the move of seat %v is not marked: %v", seat, err)
+		}
+		words, err := s.Describe(0, 1, seat)
+		if err != nil || !strings.Contains(words, "Last move") {
+			t.Errorf("the description is %q, %v", words, err)
+		}
+	}
+}
+
+// Rows of match files are a roll and its play in one.
+func TestMatch(t *testing.T) {
+	_, out := open(t, " 5 point match\n Game 1\n Ann : 0                        Bob : 0\n  1) 31: 8/5 6/5                   42: 8/4 6/4\n  2)                               Wins 1 point\n", Options{})
+	g := out.Games[0]
+	if g.Variant != "short" || len(g.Steps) != 2 || g.Steps[0].Kind != "play" || len(g.Steps[0].Dice) != 2 || g.Steps[0].Event != "A rolls 3 1 · A plays 8/5 6/5" {
+		t.Errorf("got %+v", g)
+	}
+}
+
+// In a bundle a line is an event line, as in the report of package audit.
+func TestBundle(t *testing.T) {
+	data, err := os.ReadFile("../../audit/testdata/bundle-l2.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, out := open(t, string(data), Options{})
+	steps := out.Games[0].Steps
+	if steps[0].Line != 1 || steps[0].Kind != "opening" || steps[len(steps)-1].Kind != "end" || out.Games[0].Game != 1 {
+		t.Errorf("got %+v", out)
+	}
+	r := audit.Verify(data, audit.Trust{})
+	for _, lang := range messages.Languages() {
+		text, err := Words(r, lang)
+		if err != nil || !json.Valid(text) {
+			t.Errorf("%s: %s, %v", lang, text, err)
+		}
+	}
+}
+
+func TestNothingToShow(t *testing.T) {
+	for name, c := range map[string]struct {
+		data string
+		want string
+	}{
+		"empty":      {"", "the file is empty"},
+		"no bundle":  {"{}", "missing"},
+		"no variant": {"opening 2 3\n", "variant must be given"},
+		"binary":     {"\x00\x01", "binary"},
+		"broken":     {"fairdice/v1/record\n", ""},
+	} {
+		if _, err := Open([]byte(c.data), Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// Every way to end a file in the wrong place is told in words that exist.
+func TestRecordWords(t *testing.T) {
+	for _, record := range []string{"opening 2 3\nmove B 13/10\n", "opening 2 3\n", "", "opening 2\n"} {
+		r := files.Check("x", strings.NewReader(record), files.Options{Variant: short(t)})
+		for _, lang := range messages.Languages() {
+			text, err := RecordWords(r, lang)
+			if err != nil || !json.Valid(text) || strings.Contains(string(text), "verdict.") || strings.Contains(string(text), "variant.") {
+				t.Errorf("%s: %s, %v", lang, text, err)
+			}
+		}
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	f.Add([]byte("opening 2 3\nmove B 13/10 6/4\nroll A 6 5\nmove A 13/7\n"))
+	f.Add([]byte(" 5 point match\n Game 1\n Ann : 0 Bob : 0\n  1) 31: 8/5 6/5  42: 8/4 6/4\n"))
+	f.Add([]byte("(;GM[6];B[31hf]"))
+	f.Add([]byte(`{"format":"fairdice/v1/bundle"}`))
+	v, err := rules.Lookup("short")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := Open(data, Options{Variant: &v})
+		if err != nil {
+			return
+		}
+		text, err := s.JSON()
+		if err != nil || !json.Valid(text) {
+			t.Fatalf("%q, %v", text, err)
+		}
+		for i, g := range s.games {
+			for j := range min(len(g.steps), 50) {
+				if g.steps[j].begun {
+					if _, err := s.Board(i, j, replay.B); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,30 @@
+package files
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// The members that Report.JSON writes are those of the structs' tags: a field
+// that is added and forgotten there fails here.
+func TestReportJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rapid.Make[Report]().Draw(t, "report")
+		want := new(bytes.Buffer)
+		e := json.NewEncoder(want)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(r); err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want.Bytes()) {
+			t.Errorf("got %s want %s", got, want)
+		}
+	})
+}
