@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	_ "embed" // axe
 	"encoding/json"
-	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -54,6 +53,6 @@ func (p *Page) Accessible(rules ...string) {
 		p.t.Fatalf("read what axe has found: %v", err)
 	}
 	for _, f := range faults {
-		p.t.Error(fmt.Sprintf("%s: %s\n\t%s", f.ID, f.Help, strings.Join(f.Nodes[:min(len(f.Nodes), 4)], "\n\t")))
+		p.t.Errorf("%s: %s\n\t%s", f.ID, f.Help, strings.Join(f.Nodes[:min(len(f.Nodes), 4)], "\n\t"))
 	}
 }
