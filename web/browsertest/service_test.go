@@ -1,15 +1,14 @@
-// Package browsertest has Chromium look at the pages of a service that runs in
-// this process: what they show, what they refuse, that nothing is written to the
-// console, that the content policy holds, that axe-core finds nothing.
+// Package browsertest has Chromium (package internal/browser) use the pages of a
+// service that runs in this process, as players do.
 //
 //	s := startService(t)
-//	p := open(t, s)         // a browser of its own: no cookie, nothing kept
-//	p.goTo("/my-chain")
-//	p.click("#make")
-//	p.wait(`document.querySelector("#anchor").textContent`)
+//	p := browser.Open(t, browser.Look{})
+//	p.Go(s.url + "/my-chain")
+//	p.Click("#make")
+//	p.Shown("#anchor")
+//	p.Quiet()
 //
-// A page that reports an error, breaks the policy or asks another host fails the
-// test that opened it. Without Chromium or axe-core the tests skip, but with
+// The service can be told to cheat. Without Chromium the tests skip, but with
 // CI=true they fail.
 package browsertest
 
@@ -28,6 +27,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/mod/sumdb/note"
 
 	"fairdice/api"
 	"fairdice/client"
@@ -56,6 +57,7 @@ type service struct {
 	house  *house.House
 	store  store.Store
 	client *client.Client // with a key of all scopes
+	signer note.Signer    // of the log, for a service that lies
 
 	mu    sync.Mutex
 	now   time.Time
@@ -106,7 +108,7 @@ func newService(dir string, log io.Writer) (s *service, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.logKey = logKey
+	s.logKey, s.signer = logKey, logSigner
 	if s.store, err = sqlite.Open(filepath.Join(dir, "test.db"), sqlite.Options{}); err != nil {
 		return nil, err
 	}

@@ -211,6 +211,7 @@ const release = async (again) => {
     show(e.querySelector('[data-state=pass]'))
     show(e.querySelector('[data-state=fail]'), false)
   }
+  part('')
   show($('steps'))
   $('due-game').textContent = turnOf(next)
   show($('due'))
