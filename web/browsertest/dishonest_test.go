@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -147,7 +148,7 @@ func unchanged(texts []string) []string { return texts }
 func TestDishonest(t *testing.T) {
 	t.Parallel()
 	stranger := commitment.Sum([]byte("stranger"))
-	other, _, err := commitment.NewKey(origin, same(77))
+	other, _, err := commitment.NewKey(origin, rand.Reader)
 	must(t, err)
 	s, p := startService(t), browser.Open(t, browser.Look{})
 	for n, c := range []struct {

@@ -14,11 +14,11 @@ package browsertest
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -49,8 +49,7 @@ const (
 	single = "raise=mars stake=win series=single crawford=off"
 )
 
-// service is a whole one with pages, on a database of its own. Its dice, its
-// keys and its time are always the same, so that pages look the same.
+// service is a whole one with pages, on a database of its own. Its time stands still.
 type service struct {
 	url    string
 	logKey string
@@ -66,15 +65,6 @@ type service struct {
 	stop  func() error
 }
 
-// same is a source of bytes that are the same in every run.
-func same(seed uint64) io.Reader {
-	var key [32]byte
-	for i := range key {
-		key[i] = byte(seed >> (i % 8 * 8))
-	}
-	return rand.NewChaCha8(key)
-}
-
 func newService(dir string, log io.Writer) (s *service, err error) {
 	ctx := context.Background()
 	s = &service{now: time.Date(2026, 11, 29, 21, 52, 6, 0, time.UTC)}
@@ -83,12 +73,11 @@ func newService(dir string, log io.Writer) (s *service, err error) {
 		defer s.mu.Unlock()
 		return s.now
 	}
-	random := same(9)
-	logSecret, logKey, err := commitment.NewKey(origin, random)
+	logSecret, logKey, err := commitment.NewKey(origin, rand.Reader)
 	if err != nil {
 		return nil, err
 	}
-	receiptSecret, receiptKey, err := commitment.NewKey(origin+"/receipts", random)
+	receiptSecret, receiptKey, err := commitment.NewKey(origin+"/receipts", rand.Reader)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +93,7 @@ func newService(dir string, log io.Writer) (s *service, err error) {
 	if err != nil {
 		return nil, err
 	}
-	master, err := house.NewMasterKey(random)
+	master, err := house.NewMasterKey(rand.Reader)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +104,7 @@ func newService(dir string, log io.Writer) (s *service, err error) {
 	quiet := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelError}))
 	s.house, err = house.New(ctx, house.Config{
 		Store: s.store, Origin: origin, Log: logSigner, LogVerifier: verifier, LogKey: logKey,
-		Receipts: receipts, ReceiptKey: receiptKey, Master: master, HeadFile: filepath.Join(dir, "head"), Rand: random,
+		Receipts: receipts, ReceiptKey: receiptKey, Master: master, HeadFile: filepath.Join(dir, "head"),
 		Now: clock, Logger: quiet, Rolls: commitment.Lengths{16, 64, 64}, Pool: house.PoolMarks{Low: 0, Full: 8},
 	})
 	if err != nil {
