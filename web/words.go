@@ -38,7 +38,7 @@ func functions(c messages.Catalogue, a *assets) template.FuncMap {
 		"plot":   plot,
 		// board draws a position for a page, seen by a colour.
 		"board": func(p rules.Position, r rules.Rules, view rules.Color) template.HTML {
-			return template.HTML(board.SVG(p, board.Options{Rules: r, View: view})) // made of numbers and words of ours alone
+			return template.HTML(board.SVG(p, board.Options{Rules: r, View: view, Words: c})) // made of numbers and words of ours alone
 		},
 	}
 }

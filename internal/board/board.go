@@ -20,7 +20,30 @@ type Options struct {
 	ASCII bool         // Text: only ASCII characters
 	Last  []rules.Step // the last move, to be marked; the position is the one after it
 	Mover rules.Color  // who made it
+	Words Words        // of Describe and of the words in an SVG; nil: English
 }
+
+// Words are texts of a language by key; a messages.Catalogue has them.
+type Words interface {
+	Text(key string, args ...any) string
+}
+
+// english is said without Words, as package messages says it.
+var english = map[string]string{
+	"board.at-bottom": "%v at the bottom", "board.on": "%v on %v", "board.on-pinned": "1 pinned on %v", "board.on-bar": "%v on the bar",
+	"board.borne-off": "%v borne off", "board.side.about": "%v: %v; %v pips.", "board.last.about": "Last move, %v: %v.",
+	"board.step": "%v to %v", "board.step-hit": "%v hitting", "board.step-pin": "%v pinning",
+	"color.white": "White", "color.black": "Black",
+}
+
+func (o Options) say(key string, args ...any) string {
+	if o.Words != nil {
+		return o.Words.Text(key, args...)
+	}
+	return fmt.Sprintf(english[key], args...)
+}
+
+func (o Options) name(c rules.Color) string { return o.say("color." + c.String()) }
 
 // point is what is drawn on one point, seen by the player at the bottom.
 type point struct {
@@ -100,38 +123,34 @@ func Describe(p rules.Position, o Options) string {
 			switch {
 			case n == 0:
 			case p.Held(c, idx):
-				parts = append(parts, fmt.Sprintf("1 pinned on %d", o.Rules.PointNumber(c, idx)))
+				parts = append(parts, o.say("board.on-pinned", o.Rules.PointNumber(c, idx)))
 			default:
-				parts = append(parts, fmt.Sprintf("%d on %d", n, o.Rules.PointNumber(c, idx)))
+				parts = append(parts, o.say("board.on", n, o.Rules.PointNumber(c, idx)))
 			}
 		}
 		if n := p.Bar(c); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d on the bar", n))
+			parts = append(parts, o.say("board.on-bar", n))
 		}
 		if n := p.Off(c); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d borne off", n))
+			parts = append(parts, o.say("board.borne-off", n))
 		}
-		fmt.Fprintf(&b, "%s: %s; %d pips.\n", title(c), strings.Join(parts, ", "), p.Pips(c))
+		b.WriteString(o.say("board.side.about", o.name(c), strings.Join(parts, ", "), p.Pips(c)) + "\n")
 	}
 	if len(o.Last) > 0 {
 		words := make([]string, len(o.Last))
 		for i, s := range o.Last {
 			from, to, _ := strings.Cut(strings.TrimSuffix(o.Rules.FormatStep(o.Mover, s), "*"), "/")
-			words[i] = from + " to " + to
-			if s.Contact {
-				words[i] += o.contact()
+			words[i] = o.say("board.step", from, to)
+			switch {
+			case s.Contact && o.Rules.Pins():
+				words[i] = o.say("board.step-pin", words[i])
+			case s.Contact:
+				words[i] = o.say("board.step-hit", words[i])
 			}
 		}
-		fmt.Fprintf(&b, "Last move, %s: %s.\n", o.Mover, strings.Join(words, ", "))
+		b.WriteString(o.say("board.last.about", o.name(o.Mover), strings.Join(words, ", ")) + "\n")
 	}
 	return b.String()
-}
-
-func (o Options) contact() string {
-	if o.Rules.Pins() {
-		return " pinning"
-	}
-	return " hitting"
 }
 
 func title(c rules.Color) string {

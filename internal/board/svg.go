@@ -2,6 +2,7 @@ package board
 
 import (
 	"fmt"
+	"html"
 	"strings"
 
 	"fairdice/rules"
@@ -25,7 +26,7 @@ const (
 func SVG(p rules.Position, o Options) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" font-family="sans-serif" font-size="14" text-anchor="middle">`+"\n", svgWidth, svgTall)
-	fmt.Fprintf(&b, "<title>%s at the bottom</title>\n<desc>%s</desc>\n", title(o.View), Describe(p, o))
+	fmt.Fprintf(&b, "<title>%s</title>\n<desc>%s</desc>\n", html.EscapeString(o.say("board.at-bottom", o.name(o.View))), html.EscapeString(Describe(p, o)))
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" rx="6" %s/>`+"\n", svgWidth, svgTall, fill("ground", "#6b4a2b"))
 	pts := o.points(p)
 	for _, pt := range pts {

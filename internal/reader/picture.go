@@ -17,7 +17,7 @@ func (s *Show) Board(game, step int, seat replay.Seat) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return board.SVG(st.state.Position(), st.view(seat)), nil
+	return board.SVG(st.state.Position(), s.view(st, seat)), nil
 }
 
 // Describe tells the board of a step in words, seen by a seat.
@@ -26,7 +26,7 @@ func (s *Show) Describe(game, step int, seat replay.Seat) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return board.Describe(st.state.Position(), st.view(seat)), nil
+	return board.Describe(st.state.Position(), s.view(st, seat)), nil
 }
 
 func (s *Show) at(game, at int) (step, error) {
@@ -43,9 +43,9 @@ func (s *Show) at(game, at int) (step, error) {
 	return steps[at], nil
 }
 
-// view says how the step is drawn for a seat.
-func (st step) view(seat replay.Seat) board.Options {
-	o := board.Options{Rules: st.state.Setting().Variant.Rules}
+// view says how a step is drawn for a seat.
+func (s *Show) view(st step, seat replay.Seat) board.Options {
+	o := board.Options{Rules: st.state.Setting().Variant.Rules, Words: s.words}
 	if _, begun := st.state.White(); !begun {
 		return o
 	}

@@ -94,7 +94,7 @@ func TestFaultOfRecord(t *testing.T) {
 			t.Errorf("the move of seat %v is not marked: %v", seat, err)
 		}
 		words, err := s.Describe(0, 1, seat)
-		if err != nil || !strings.Contains(words, "Last move") {
+		if err != nil || !strings.Contains(words, "Последний ход") {
 			t.Errorf("the description is %q, %v", words, err)
 		}
 	}
