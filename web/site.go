@@ -82,7 +82,7 @@ var parsed = sync.OnceValues(func() (map[string]map[string]*template.Template, e
 	all := map[string]map[string]*template.Template{}
 	for _, lang := range messages.Languages() {
 		all[lang] = map[string]*template.Template{}
-		layout, err := template.New("layout.html").Funcs(functions(messages.For(lang), a)).ParseFS(templates, "templates/layout.html", "templates/proof.html")
+		layout, err := template.New("layout.html").Funcs(functions(messages.For(lang), a)).ParseFS(templates, "templates/layout.html", "templates/proof.html", "templates/replay.html")
 		if err != nil {
 			return nil, fmt.Errorf("parse layout: %w", err)
 		}

@@ -259,11 +259,12 @@ func TestFonts(t *testing.T) {
 	}
 }
 
-// A board is drawn on the page of a match.
+// A board is drawn on the page of a match, with its words in the language of the page.
 func TestBoard(t *testing.T) {
 	v, _ := rules.Lookup("long-classic")
-	p := web.Match{Match: "m", Variant: v.ID, Mode: "random", State: "decided", Boards: []web.Board{{Game: 1, Position: v.Rules.Start(), Rules: v.Rules}}}
-	if text := body(t, get(rendered(newSite(t), p), "/match/m")); !strings.Contains(text, "<svg xmlns=") {
-		t.Error("there is no board")
+	p := web.Match{Match: "m", Variant: v.ID, Mode: "random", State: "decided", Games: []web.Game{{Number: 1, State: "closed"}}, Boards: []web.Board{{Game: 1, Position: v.Rules.Start(), Rules: v.Rules}}}
+	text := body(t, get(rendered(newSite(t), p), "/match/m?lang=ka"))
+	if !strings.Contains(text, "<svg xmlns=") || !strings.Contains(text, "<title>ქვემოთ თეთრები</title>") {
+		t.Error("there is no board, or it is described in another language")
 	}
 }

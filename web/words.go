@@ -36,6 +36,14 @@ func functions(c messages.Catalogue, a *assets) template.FuncMap {
 		// chance is a probability.
 		"chance": func(p float64) string { return chance(c.Lang(), p) },
 		"plot":   plot,
+		// checks are the names of all checks of a report.
+		"checks": func() []string { return checks(c) },
+		// variants are the names of all games.
+		"variants": variants,
+		// rollNames are the pairs that have a name, the larger die first.
+		"rollNames": rollNames,
+		// rolled is how often a game rolled, of the streams together.
+		"rolled": func(n [3]int) int { return n[0] + n[1] + n[2] },
 		// board draws a position for a page, seen by a colour.
 		"board": func(p rules.Position, r rules.Rules, view rules.Color) template.HTML {
 			return template.HTML(board.SVG(p, board.Options{Rules: r, View: view, Words: c})) // made of numbers and words of ours alone
@@ -128,4 +136,32 @@ func chance(lang string, p float64) string {
 		return comma(lang, strings.TrimRight(strconv.FormatFloat(p, 'f', 6, 64), "0"))
 	}
 	return comma(lang, strconv.FormatFloat(p, 'f', 2, 64))
+}
+
+// checks are read from the catalogue, whose tests hold it to the checks of
+// package audit.
+func checks(c messages.Catalogue) (names []string) {
+	for _, k := range c.Keys() {
+		name, pass := strings.CutSuffix(k, ".pass")
+		if name, check := strings.CutPrefix(name, "check."); pass && check {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func variants() (names []string) {
+	for _, v := range rules.Variants() {
+		names = append(names, v.ID)
+	}
+	return names
+}
+
+func rollNames() (names []string) {
+	for high := 1; high <= 6; high++ {
+		for low := 1; low <= high; low++ {
+			names = append(names, strconv.Itoa(high)+"-"+strconv.Itoa(low))
+		}
+	}
+	return names
 }

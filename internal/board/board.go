@@ -31,7 +31,7 @@ type Words interface {
 // english is said without Words, as package messages says it.
 var english = map[string]string{
 	"board.at-bottom": "%v at the bottom", "board.on": "%v on %v", "board.on-pinned": "1 pinned on %v", "board.on-bar": "%v on the bar",
-	"board.borne-off": "%v borne off", "board.side.about": "%v: %v; %v pips.", "board.last.about": "Last move, %v: %v.",
+	"board.borne-off": "%v borne off", "board.prime": "a prime from %v to %v", "board.side.about": "%v: %v; %v pips.", "board.last.about": "Last move, %v: %v.",
 	"board.step": "%v to %v", "board.step-hit": "%v hitting", "board.step-pin": "%v pinning",
 	"color.white": "White", "color.black": "Black",
 }
@@ -134,6 +134,9 @@ func Describe(p rules.Position, o Options) string {
 		if n := p.Off(c); n > 0 {
 			parts = append(parts, o.say("board.borne-off", n))
 		}
+		for _, wall := range Primes(p, o.Rules, c) {
+			parts = append(parts, o.say("board.prime", o.Rules.PointNumber(c, wall[0]), o.Rules.PointNumber(c, wall[len(wall)-1])))
+		}
 		b.WriteString(o.say("board.side.about", o.name(c), strings.Join(parts, ", "), p.Pips(c)) + "\n")
 	}
 	if len(o.Last) > 0 {
@@ -151,11 +154,4 @@ func Describe(p rules.Position, o Options) string {
 		b.WriteString(o.say("board.last.about", o.name(o.Mover), strings.Join(words, ", ")) + "\n")
 	}
 	return b.String()
-}
-
-func title(c rules.Color) string {
-	if c == rules.White {
-		return "White"
-	}
-	return "Black"
 }

@@ -32,6 +32,11 @@ func SVG(p rules.Position, o Options) string {
 	for _, pt := range pts {
 		pt.triangle(&b)
 	}
+	for idx, in := range o.primed(p) {
+		if in {
+			wall(&b, idx)
+		}
+	}
 	for _, pt := range pts {
 		pt.stack(&b)
 	}
@@ -79,6 +84,12 @@ func (pt point) triangle(b *strings.Builder) {
 		label = y + 17
 	}
 	fmt.Fprintf(b, `<text x="%d" y="%d" %s>%d</text>`+"\n", x, label, fill("white", "#fdf6e3"), pt.number)
+}
+
+// wall marks a point of a prime with a beam along the edge.
+func wall(b *strings.Builder, idx int) {
+	x, y, dir := place(idx)
+	fmt.Fprintf(b, `<path d="M%d %dh%d" stroke="var(--board-mark,#c0392b)" stroke-width="5"/>`+"\n", x-pitch/2, y-dir*2, pitch)
 }
 
 func (pt point) stack(b *strings.Builder) {

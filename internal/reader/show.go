@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"fairdice/audit"
+	"fairdice/internal/board"
 	"fairdice/internal/messages"
 	"fairdice/internal/wire"
 	"fairdice/replay"
@@ -260,6 +261,13 @@ func (st step) board(w *wire.Writer) {
 		w.Null("white")
 	}
 	w.Text("due", st.state.Due().String())
+	wire.List(w, "primes", st.primes(), func(wall prime) {
+		w.Object("", func() {
+			w.Text("seat", wall.seat.String())
+			w.Int("from", wall.from)
+			w.Int("to", wall.to)
+		})
+	})
 	cube := st.state.Cube()
 	w.Object("cube", func() {
 		w.Uint("value", uint64(cube.Value))
@@ -269,6 +277,27 @@ func (st step) board(w *wire.Writer) {
 			w.Null("owner")
 		}
 	})
+}
+
+// prime is a wall of a seat, in the numbers of its own records.
+type prime struct {
+	seat     replay.Seat
+	from, to int
+}
+
+func (st step) primes() []prime {
+	walls := []prime{}
+	if _, begun := st.state.White(); !begun {
+		return walls
+	}
+	r := st.state.Setting().Variant.Rules
+	for _, seat := range [2]replay.Seat{replay.A, replay.B} {
+		c := st.state.Color(seat)
+		for _, points := range board.Primes(st.state.Position(), r, c) {
+			walls = append(walls, prime{seat, r.PointNumber(c, points[0]), r.PointNumber(c, points[len(points)-1])})
+		}
+	}
+	return walls
 }
 
 func present[T any](items []T) []T {
