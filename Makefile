@@ -1,9 +1,13 @@
 GO ?= go
 LISTEN ?= 127.0.0.1:8080
 DATA ?= ./fairdice-data
-OAPI := $(GO) tool -modfile=../tools/go.mod oapi-codegen -config oapi-codegen.yaml ../openapi.yaml
+TYPES := npx --yes openapi-typescript@7.13.0 openapi.yaml --default-non-nullable=false -o client/ts/src/types.gen.ts
+OAPI := $(GO) tool -modfile=../tools/go.mod oapi-codegen -config oapi-codegen.yaml /dev/stdin
 
-.PHONY: run build test race check generate bench fuzz crash calibrate
+# Webhooks are sent, not served: no code is made from them.
+SERVED := sed '/^webhooks:/,/^components:/{/^components:/!d;}' openapi.yaml
+
+.PHONY: run build test race check generate bench fuzz crash calibrate release
 
 ## run: start the service on $(LISTEN) with its data in $(DATA)
 run: build
@@ -12,7 +16,7 @@ run: build
 # The page's verifier, which the programs and the tests of the page embed.
 WASM := web/wasm/built/verify.wasm
 define module
-GOOS=js GOARCH=wasm $(GO) build -trimpath -buildvcs=false -ldflags="-s -w" -o $(WASM) ./cmd/verify
+GOOS=js GOARCH=wasm CGO_ENABLED=0 GOFLAGS=-mod=readonly GOWORK=off GOEXPERIMENT= GOFIPS140=off $(GO) build -trimpath -buildvcs=false -ldflags="-s -w" -o $(WASM) ./cmd/verify
 $(GO) run ./internal/pack $(WASM)
 endef
 
@@ -31,18 +35,20 @@ race:
 	$(GO) test -race -short -count 1 -timeout 15m ./store/... ./house/... ./translog/... ./api \
 		-run 'Store|Group|Writer|Deadlock|Session|OneMatch|Instance|Linearizable|LostUpdate|Thousand|Concurrent|Server|Witness'
 
-## check: formatting, vet, generated files, staticcheck
+## check: formatting, vet, generated files, staticcheck, that a build is the same everywhere
 check: generate
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
-	git diff --exit-code -- '*.gen.go' docs/games.md
+	git diff --exit-code -- '*.gen.go' '*.gen.ts' docs/games.md
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
+	$(GO) run ./internal/release -check
 
-## generate: what is made from openapi.yaml, and docs/games.md from the rules
+## generate: what is made from openapi.yaml, and docs/games.md from the rules; TypeScript only where npx is
 generate:
-	cd api && $(OAPI)
-	cd client && $(OAPI)
+	for d in api client; do $(SERVED) | (cd $$d && $(OAPI)) || exit 1; done
 	sed -i -e '1,2d' -e 's|DO NOT EDIT\.$$|&\n|' api/openapi.gen.go client/types.gen.go
+	if command -v npx >/dev/null; then $(TYPES) && \
+		sed -i "1i // Of the openapi.yaml with the SHA-256 $$(sha256sum openapi.yaml | cut -d' ' -f1)." client/ts/src/types.gen.ts; fi
 	$(GO) generate ./...
 
 ## bench: every measured path for BENCHTIME each; docs/benchmarks.md has figures
@@ -76,3 +82,8 @@ crash:
 calibrate:
 	FAIRDICE_CALIBRATE=2000 $(GO) test ./audit/stats -run 'TestCalibration|TestPower' -count 1 -v -timeout 60m
 	FAIRDICE_AUDIT_GAMES=2000 $(GO) test ./audit/archive -count 1 -v -timeout 60m
+
+## release: both programs for every system, in archives that anybody can rebuild, the page's verifier, and their sums, into ./dist
+release:
+	$(module)
+	$(GO) run ./internal/release -out dist

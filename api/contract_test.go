@@ -141,6 +141,16 @@ func TestCrossOrigin(t *testing.T) {
 	if h := ask("PUT", gamePath(id, 1, "segments/1/rolls/a/0"), "authorization"); h.Get("Access-Control-Allow-Headers") != "" {
 		t.Errorf("an API key from a page: %v", h)
 	}
+	// A page in a sandbox or from a file has the origin null, and no more rights.
+	a := b.send(http.MethodOptions, "/v1/matches", "", "Authorization", "", "Origin", "null",
+		"Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "authorization")
+	if a.header.Get("Access-Control-Allow-Headers") != "" || a.header.Get("Access-Control-Allow-Credentials") != "" || a.header.Get("Access-Control-Allow-Origin") == "null" {
+		t.Errorf("an API key from the origin null: %v", a.header)
+	}
+	a = b.send(http.MethodGet, "/version", "", "Origin", "null")
+	if a.header.Get("Access-Control-Allow-Origin") != "*" || a.header.Get("Access-Control-Allow-Credentials") != "" {
+		t.Errorf("a read from the origin null: %v", a.header)
+	}
 	if a := b.send(http.MethodGet, "/version", "", "Origin", "https://club.example"); a.header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("a read from a page: %v", a.header)
 	}

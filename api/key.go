@@ -28,9 +28,11 @@ type keyring struct {
 	now   func() time.Time
 }
 
+// accepted is believed from since on and before until: a clock that is set back
+// must not make it last longer.
 type accepted struct {
-	principal house.Principal
-	until     time.Time
+	principal    house.Principal
+	since, until time.Time
 }
 
 func newKeyring(now func() time.Time) *keyring {
@@ -43,7 +45,7 @@ func (k *keyring) principal(ctx context.Context, h *house.House, key string) (ho
 	k.mu.RLock()
 	a, ok := k.known[hash]
 	k.mu.RUnlock()
-	if ok && now.Before(a.until) {
+	if ok && !now.Before(a.since) && now.Before(a.until) {
 		return a.principal, nil
 	}
 	p, err := h.Authenticate(ctx, key)
@@ -60,7 +62,7 @@ func (k *keyring) principal(ctx context.Context, h *house.House, key string) (ho
 	if !p.Ends.IsZero() && p.Ends.Before(until) {
 		until = p.Ends
 	}
-	k.known[hash] = accepted{principal: p, until: until}
+	k.known[hash] = accepted{principal: p, since: now, until: until}
 	return p, nil
 }
 

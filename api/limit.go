@@ -3,7 +3,6 @@ package api
 import (
 	"hash/maphash"
 	"net/http"
-	"net/netip"
 	"strings"
 	"sync"
 )
@@ -18,7 +17,7 @@ type limited struct {
 
 // worked counts a request that makes the processor work.
 func (l limited) worked(w http.ResponseWriter, r *http.Request) bool {
-	err := l.server.work.take(w, r, caller(r, l.server.proxy))
+	err := l.server.work.take(w, r, l.server.proxies.caller(r))
 	if err != nil {
 		l.server.problem(w, r, err)
 	}
@@ -42,7 +41,7 @@ func (l limited) ListPlays(w http.ResponseWriter, r *http.Request) {
 // VerifyFile is limited.
 func (l limited) VerifyFile(w http.ResponseWriter, r *http.Request, params VerifyFileParams) {
 	if l.worked(w, r) {
-		l.ServerInterface.VerifyFile(w, r, params)
+		l.ServerInterface.VerifyFile(w, r.WithContext(withUploader(r.Context(), l.server.proxies.caller(r))), params)
 	}
 }
 
@@ -55,7 +54,7 @@ func (l limited) GetStatistics(w http.ResponseWriter, r *http.Request, params Ge
 
 // PutLink is limited.
 func (l limited) PutLink(w http.ResponseWriter, r *http.Request, match MatchPath, game GamePath, segment SegmentPath, seat SeatPath, params PutLinkParams) {
-	if err := l.server.links.take(w, r, caller(r, l.server.proxy)); err != nil {
+	if err := l.server.links.take(w, r, l.server.proxies.caller(r)); err != nil {
 		l.server.problem(w, r, err)
 		return
 	}
@@ -64,7 +63,7 @@ func (l limited) PutLink(w http.ResponseWriter, r *http.Request, match MatchPath
 
 // PutThrow is limited, together with the links of cuts.
 func (l limited) PutThrow(w http.ResponseWriter, r *http.Request, match MatchPath, game GamePath, segment SegmentPath, seat SeatPath, throw ThrowPath) {
-	if err := l.server.links.take(w, r, caller(r, l.server.proxy)); err != nil {
+	if err := l.server.links.take(w, r, l.server.proxies.caller(r)); err != nil {
 		l.server.problem(w, r, err)
 		return
 	}
@@ -79,14 +78,14 @@ func (s *server) limit(next http.Handler) http.Handler {
 		switch reads := r.Method == http.MethodGet || r.Method == http.MethodHead; {
 		case who(r.Context()).Tenant != "":
 			shown := r.Header.Get("Authorization")
-			s.welcome.add(caller(r, s.proxy), shown)
+			s.welcome.add(s.proxies.caller(r), shown)
 			if s.perKey != nil {
 				// By the key alone: "bearer  KEY" is no second caller.
 				_, key, _ := strings.Cut(shown, " ")
 				err = s.perKey.take(w, r, strings.TrimSpace(key))
 			}
 		case reads && r.URL.Path != "/healthz" && r.URL.Path != "/readyz":
-			err = s.reads.take(w, r, caller(r, s.proxy))
+			err = s.reads.take(w, r, s.proxies.caller(r))
 		}
 		if err != nil {
 			s.problem(w, r, err)
@@ -113,7 +112,7 @@ func credentials(r *http.Request) string {
 func (s *server) guesses(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		shown := credentials(r)
-		if from := caller(r, s.proxy); shown != "" && !s.welcome.has(from, shown) {
+		if from := s.proxies.caller(r); shown != "" && !s.welcome.has(from, shown) {
 			if err := s.failures.spent(w, from); err != nil {
 				s.problem(w, r, err)
 				return
@@ -126,7 +125,7 @@ func (s *server) guesses(next http.Handler) http.Handler {
 // failed counts a request whose key or token was refused.
 func (s *server) failed(r *http.Request) {
 	if shown := credentials(r); shown != "" {
-		from := caller(r, s.proxy)
+		from := s.proxies.caller(r)
 		s.welcome.drop(from, shown)
 		s.failures.count(from)
 	}
@@ -168,36 +167,4 @@ func (v *welcome) drop(from, shown string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.known, v.hash(from, shown))
-}
-
-// caller is whom a request is counted for: the peer of the connection, or
-// what the operator's own proxy has appended to its header last; what stands
-// before that, anybody may have written. Of IPv6 the network counts, for one
-// subscriber has 2^64 addresses.
-func caller(r *http.Request, proxyHeader string) string {
-	text := r.RemoteAddr
-	if proxyHeader != "" {
-		values := r.Header.Values(proxyHeader)
-		if len(values) > 0 {
-			parts := strings.Split(values[len(values)-1], ",")
-			text = strings.TrimSpace(parts[len(parts)-1])
-		}
-	}
-	address, err := netip.ParseAddr(text)
-	if err != nil {
-		port, err := netip.ParseAddrPort(text)
-		if err != nil {
-			return text
-		}
-		address = port.Addr()
-	}
-	address = address.Unmap().WithZone("")
-	if address.Is6() {
-		network, err := address.Prefix(64)
-		if err != nil {
-			return address.String()
-		}
-		return network.String()
-	}
-	return address.String()
 }

@@ -20,6 +20,11 @@ type Observer interface {
 	// document, parameters and all, or "other"; the method is "other" unless
 	// HTTP defines it. The status is 0 if the caller was cut off without one.
 	Answered(method, route string, status int, took time.Duration)
+	// Followed: a request for a stream was answered, in place of Answered. How
+	// long that took says only how long the caller stayed.
+	Followed(method, route string, status int)
+	// Streaming: so many streams more are open, less if negative.
+	Streaming(change int)
 	// Refused: a problem was answered.
 	Refused(code house.Code)
 }
@@ -29,6 +34,8 @@ type unobserved struct{}
 
 func (unobserved) Arrived()                                    {}
 func (unobserved) Answered(string, string, int, time.Duration) {}
+func (unobserved) Followed(string, string, int)                {}
+func (unobserved) Streaming(int)                               {}
 func (unobserved) Refused(house.Code)                          {}
 
 // other stands for all that is not listed.
@@ -46,7 +53,12 @@ func (s *server) observe(next http.Handler) http.Handler {
 			if status == 0 && !cut { // what net/http writes for a handler that wrote nothing
 				status = http.StatusOK
 			}
-			s.watch.Answered(method(r), s.route(r), status, time.Since(started))
+			route := s.route(r)
+			if shapes[http.MethodGet+" "+route].stream {
+				s.watch.Followed(method(r), route, status)
+				return
+			}
+			s.watch.Answered(method(r), route, status, time.Since(started))
 		}()
 		next.ServeHTTP(answer, r)
 		cut = false

@@ -48,7 +48,7 @@ func (s *server) pages(r chi.Router) {
 // makes of the request.
 func (s *server) page(make func(*http.Request) (web.Page, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		err := s.reads.take(w, r, caller(r, s.proxy))
+		err := s.reads.take(w, r, s.proxies.caller(r))
 		var p web.Page
 		if err == nil {
 			p, err = make(r)

@@ -68,7 +68,7 @@ func TestCountedAreBounded(t *testing.T) {
 // Streams are bounded per caller and in all, and a place that was left is free.
 func TestStreamsAreBounded(t *testing.T) {
 	alive, stop := context.WithCancel(t.Context())
-	s := newStreams(alive, time.Minute)
+	s := newStreams(alive, time.Minute, unobserved{})
 	code := func(caller string) house.Code { return house.CodeOf(s.enter(caller, 2)) }
 	for i, want := range []house.Code{"", "", rateLimited} {
 		if got := code("a"); got != want {

@@ -3,16 +3,20 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 
 	"fairdice/api"
 )
 
+// here are the proxies of these tests.
+var here = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("192.0.2.0/24")}
+
 // What is limited says so before and when it is refused.
 func TestQuotas(t *testing.T) {
 	const proxy = "X-Forwarded-For"
-	b := newBench(t, func(c *api.Config) { c.ReadRate, c.KeyRate, c.ProxyHeader = 5, 30, proxy })
+	b := newBench(t, func(c *api.Config) { c.ReadRate, c.KeyRate, c.ProxyHeader, c.TrustedProxies = 5, 30, proxy, here })
 	read := func(from string) answer {
 		return b.send(http.MethodGet, "/version", "", "Authorization", "", proxy, from)
 	}
@@ -41,6 +45,12 @@ func TestQuotas(t *testing.T) {
 	if last.code() != "rate-limited" || !strings.HasPrefix(last.header.Get("RateLimit"), `"key";r=0`) {
 		t.Errorf("31 requests with a key: %d %v", last.status, last.header)
 	}
+	// However the header is spelt, it is one caller.
+	for _, spelt := range []string{"Bearer  ", "bearer ", "BEARER   "} {
+		if a := b.send(http.MethodGet, "/version", "", proxy, "192.0.2.1", "Authorization", spelt+b.key); a.code() != "rate-limited" {
+			t.Errorf("the same key behind %q: %d %s", spelt, a.status, a.body)
+		}
+	}
 	if a := b.send(http.MethodGet, "/version", "", "Authorization", "", proxy, "192.0.2.3", "Origin", "https://club.example"); !strings.Contains(a.header.Get("Access-Control-Expose-Headers"), "RateLimit") &&
 		!strings.Contains(a.header.Get("Access-Control-Expose-Headers"), "Ratelimit") {
 		t.Errorf("a page may read %q", a.header.Get("Access-Control-Expose-Headers"))
@@ -51,7 +61,7 @@ func TestQuotas(t *testing.T) {
 // same address before goes on working, and other addresses are not concerned.
 func TestGuesses(t *testing.T) {
 	const proxy = "X-Forwarded-For"
-	b := newBench(t, func(c *api.Config) { c.ProxyHeader = proxy })
+	b := newBench(t, func(c *api.Config) { c.ProxyHeader, c.TrustedProxies = proxy, here })
 	path := "/v1/matches/" + b.openL0("short") + "/feed"
 	from := func(address, key string) answer {
 		return b.send(http.MethodGet, "/version", "", "Authorization", key, proxy, address)

@@ -183,6 +183,14 @@ func TestBodies(t *testing.T) {
 		{"an array", "[" + good + "]", "", 400, "object"},
 		{"null", "null", "", 400, "object"},
 		{"invalid UTF-8", strings.Replace(good, "ada", "a\xff", 1), "", 400, "UTF-8"},
+		{"a lone surrogate", strings.Replace(good, "ada", `\ud800`, 1), "", 400, "surrogate"},
+		{"two of them, the wrong way round", strings.Replace(good, "ada", `\udc00\ud800`, 1), "", 400, "surrogate"},
+		{"a member twice, once escaped", strings.Replace(good, `{"variant"`, `{"\u0076ariant":"tavla","variant"`, 1), "", 400, "duplicate"},
+		{"a member twice inside", strings.Replace(good, `"token":"ada"`, `"token":"eve","token":"ada"`, 1), "", 400, "duplicate"},
+		{"a number beyond all", strings.Replace(good, `"short"`, "1e400", 1), "", 400, "/variant"},
+		{"a number of many digits", strings.Replace(good, `"short"`, strings.Repeat("9", 40_000), 1), "", 400, "/variant"},
+		{"deeply nested", strings.Replace(good, `"short"`, strings.Repeat("[", 30_000)+strings.Repeat("]", 30_000), 1), "", 400, "depth"},
+		{"deeply nested and open", strings.Repeat(`{"a":`, 10_000), "", 400, ""},
 		{"too large", strings.Repeat(" ", api.MaxBody) + good, "", 413, "larger"},
 		{"of another type", good, "text/plain", 415, "text/plain"},
 		{"missing", "", "", 400, ""},
@@ -236,7 +244,7 @@ func TestRevokedKey(t *testing.T) {
 		must(t, err)
 		for _, k := range keys {
 			if k.Label == "short-lived" {
-				return tx.RevokeAPIKey(k.Hash, b.clock())
+				return tx.RevokeAPIKey(k.Hash, b.clock(), true)
 			}
 		}
 		return fmt.Errorf("the key is not in the list")
@@ -248,6 +256,33 @@ func TestRevokedKey(t *testing.T) {
 	b.pass(api.KeyKept)
 	if _, err := c.Draw(ctx, id, 1, 1, client.StreamOpening, 0); client.Code(err) != "unauthorized" {
 		t.Errorf("a revoked key: %v", err)
+	}
+}
+
+// A clock that is set back does not have a key believed for longer.
+func TestKeyInThePast(t *testing.T) {
+	b := newBench(t)
+	ctx := t.Context()
+	key, err := b.house.IssueKey(ctx, tenant, "phone", house.Scopes())
+	must(t, err)
+	version := func() int {
+		return b.send(http.MethodGet, "/version", "", "Authorization", "Bearer "+key).status
+	}
+	if got := version(); got != http.StatusOK {
+		t.Fatal(got)
+	}
+	prefix := ""
+	keys, err := b.house.Keys(ctx)
+	must(t, err)
+	for _, k := range keys {
+		if k.Label == "phone" {
+			prefix = k.Prefix
+		}
+	}
+	must(t, second(b.house.RevokeKeys(ctx, prefix)))
+	b.pass(-time.Hour)
+	if got := version(); got != http.StatusUnauthorized {
+		t.Errorf("a revoked key an hour before it was revoked: %d", got)
 	}
 }
 

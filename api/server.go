@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -59,19 +60,21 @@ type Config struct {
 	Streams    context.Context
 	StreamLife time.Duration // of one stream; zero: DefaultStreamLife
 	// ProxyHeader names the header to which the operator's own proxy appends
-	// the address it was called from; empty: there is no proxy.
-	ProxyHeader string
-	Timeout     time.Duration // of a request; zero: DefaultTimeout
-	Logger      *slog.Logger  // nil: nothing is logged
-	Observer    Observer      // nil: nobody counts
-	Now         func() time.Time
+	// the address it was called from; empty: there is no proxy. It counts only
+	// in requests that come from one of TrustedProxies.
+	ProxyHeader    string
+	TrustedProxies []netip.Prefix
+	Timeout        time.Duration // of a request; zero: DefaultTimeout
+	Logger         *slog.Logger  // nil: nothing is logged
+	Observer       Observer      // nil: nobody counts
+	Now            func() time.Time
 }
 
 type server struct {
 	house   *house.House
 	keys    *keyring
 	welcome *welcome
-	proxy   string // header of the operator's own proxy, or ""
+	proxies proxies
 	streams *streams
 	site    *web.Site    // nil: no pages
 	logs    http.Handler // Config.Log
@@ -131,8 +134,8 @@ func New(c Config) (http.Handler, error) {
 		c.Ready = func(context.Context) error { return nil }
 	}
 	s := &server{
-		house: c.House, site: c.Site, logs: c.Log, keys: newKeyring(c.Now), proxy: c.ProxyHeader, ready: c.Ready, outage: c.Outage,
-		version: c.Version, timeout: c.Timeout, log: c.Logger, watch: c.Observer, welcome: newWelcome(), streams: newStreams(c.Streams, c.StreamLife),
+		house: c.House, site: c.Site, logs: c.Log, keys: newKeyring(c.Now), proxies: proxies{c.ProxyHeader, c.TrustedProxies}, ready: c.Ready, outage: c.Outage,
+		version: c.Version, timeout: c.Timeout, log: c.Logger, watch: c.Observer, welcome: newWelcome(), streams: newStreams(c.Streams, c.StreamLife, c.Observer),
 		links:    newQuota("links", "links from this address", c.LinkRate),
 		work:     newQuota("work", "requests for work from this address", c.WorkRate),
 		files:    newChecker(c.Now),
@@ -263,7 +266,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 func (s *server) deadline(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if shapeOf(r).stream {
-			next.ServeHTTP(w, r.WithContext(withFollower(r, s.proxy)))
+			next.ServeHTTP(w, r.WithContext(withFollower(r, s.proxies)))
 			return
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), s.timeout)

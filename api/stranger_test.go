@@ -189,7 +189,13 @@ func TestForeignTenant(t *testing.T) {
 				switch {
 				case o.public, o.token && target.match == ended:
 					anybody := b.send(o.method, a.at(target.match, target.sequence), a.body, "Authorization", "")
-					if diff := cmp.Diff(words(anybody), words(got)); diff != "" {
+					theirs, his := words(anybody), words(got)
+					if strings.HasPrefix(anybody.header.Get("Content-Type"), "text/event-stream") {
+						// How far a stream gets before it is ended is a matter of time.
+						n := min(len(theirs), len(his))
+						theirs, his = theirs[:n], his[:n]
+					}
+					if diff := cmp.Diff(theirs, his); diff != "" {
 						t.Errorf("a foreign key is told (+) what nobody else is (-):\n%s", diff)
 					}
 				case o.id == "openMatch": // the match is public, its name is taken

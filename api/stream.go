@@ -44,13 +44,15 @@ const retryMillis = 2000
 type streams struct {
 	alive context.Context // they end with it
 	life  time.Duration   // of one
+	slow  time.Duration   // StreamPatience
+	watch Observer
 	mu    sync.Mutex
 	total int
 	open  map[string]int
 }
 
-func newStreams(alive context.Context, life time.Duration) *streams {
-	return &streams{alive: alive, life: life, open: make(map[string]int)}
+func newStreams(alive context.Context, life time.Duration, watch Observer) *streams {
+	return &streams{alive: alive, life: life, slow: StreamPatience, watch: watch, open: make(map[string]int)}
 }
 
 func (s *streams) enter(caller string, most int) error {
@@ -66,6 +68,7 @@ func (s *streams) enter(caller string, most int) error {
 	}
 	s.open[caller]++
 	s.total++
+	s.watch.Streaming(1)
 	return nil
 }
 
@@ -76,6 +79,7 @@ func (s *streams) leave(caller string) {
 		delete(s.open, caller)
 	}
 	s.total--
+	s.watch.Streaming(-1)
 }
 
 // follower is who asks for a stream.
@@ -86,8 +90,14 @@ type follower struct {
 
 type followerKey struct{}
 
-func withFollower(r *http.Request, proxy string) context.Context {
-	return context.WithValue(r.Context(), followerKey{}, follower{caller(r, proxy), r.Method == http.MethodHead})
+func withFollower(r *http.Request, p proxies) context.Context {
+	return context.WithValue(r.Context(), followerKey{}, follower{p.caller(r), r.Method == http.MethodHead})
+}
+
+// source is where the events of a stream come from, a *house.Feed.
+type source interface {
+	Next(context.Context) ([]house.FeedEvent, error)
+	Close()
 }
 
 // stream is an answer that goes on.
@@ -95,7 +105,7 @@ type stream struct {
 	server *server
 	ctx    context.Context
 	caller string
-	feed   *house.Feed
+	feed   source
 	head   bool
 	hello  []byte // what every one begins with
 }
@@ -194,7 +204,7 @@ func (s *stream) write(w http.ResponseWriter) error {
 	defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
 	out := fmt.Appendf(nil, "retry: %d\n\n", retryMillis)
 	for out = append(out, s.hello...); ; {
-		_ = control.SetWriteDeadline(time.Now().Add(StreamPatience))
+		_ = control.SetWriteDeadline(time.Now().Add(s.server.streams.slow))
 		_, err := w.Write(out)
 		if err == nil {
 			err = control.Flush()

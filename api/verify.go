@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"runtime/debug"
 	"time"
@@ -22,24 +21,32 @@ const (
 	// MaxFile is the largest file, in bytes: a bundle of some hundred games. The
 	// program reads larger ones (audit.MaxBundle).
 	MaxFile = 8 << 20
-	// MaxFiles is how many files may be in memory, and MaxChecks how many of
-	// them are checked at once.
-	MaxFiles, MaxChecks = 16, 2
+	// MaxHeld is how many bytes of files may be in memory.
+	MaxHeld = 16 * MaxFile
+	// MaxFilesPerAddress may be on their way from one address, or be checked.
+	MaxFilesPerAddress = 4
+	// MaxChecks is how many files are checked at once.
+	MaxChecks = 2
+	// CheckTime is how long a bundle is checked. An honest one of MaxFile takes a
+	// fifth of it; a forged one could take the places from everybody.
+	CheckTime = 5 * time.Second
 )
 
 // checker checks files without letting strangers take all of the memory or
 // the processor.
 type checker struct {
 	now    func() time.Time
-	room   chan struct{} // a place for each file in memory
+	room   *room
 	places chan struct{} // a place for each check
 }
 
 func newChecker(now func() time.Time) *checker {
-	return &checker{now: now, room: make(chan struct{}, MaxFiles), places: make(chan struct{}, MaxChecks)}
+	return &checker{now: now, room: newRoom(), places: make(chan struct{}, MaxChecks)}
 }
 
 var errBusy = &house.Error{Code: house.Unavailable, Message: "other files are being checked; repeat the request, or use the program verify", RetryAfter: 2 * time.Second}
+
+var errLong = &house.Error{Code: house.Unavailable, Message: "the check takes longer than one may here; use the program verify"}
 
 // take gets a place or says that there is none.
 func take(places chan struct{}) error {
@@ -53,26 +60,26 @@ func take(places chan struct{}) error {
 
 // VerifyFile answers what the program verify says of a file.
 func (s *server) VerifyFile(ctx context.Context, r VerifyFileRequestObject) (VerifyFileResponseObject, error) {
-	if err := take(s.files.room); err != nil {
+	file, err := s.files.room.enter(uploader(ctx))
+	if err != nil {
 		return nil, err
 	}
-	inside := false // a check that outlasts the request keeps its place in memory
+	inside := false // a check that outlasts the request keeps its file in memory
 	defer func() {
 		if !inside {
-			<-s.files.room
+			file.leave()
 		}
 	}()
-	var data []byte
-	if r.Body != nil {
-		var err error
-		if data, err = io.ReadAll(r.Body); err != nil {
-			return nil, unread(err, len(data))
-		}
+	data, err := file.read(r.Body)
+	if err != nil {
+		return nil, err
 	}
 	if len(data) == 0 {
 		return nil, refuse(house.Malformed, "the body is empty")
 	}
-	check, err := s.check(ctx, data, r.Params)
+	soon, cancel := context.WithTimeout(ctx, CheckTime)
+	defer cancel()
+	check, err := s.check(soon, data, r.Params)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +93,7 @@ func (s *server) VerifyFile(ctx context.Context, r VerifyFileRequestObject) (Ver
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		defer func() { <-s.files.places; <-s.files.room }()
+		defer func() { <-s.files.places; file.leave() }()
 		defer func() {
 			if p := recover(); p != nil {
 				done <- outcome{err: fmt.Errorf("check file: %v\n%s", p, debug.Stack())}
@@ -100,13 +107,13 @@ func (s *server) VerifyFile(ctx context.Context, r VerifyFileRequestObject) (Ver
 		if o.err != nil {
 			return nil, o.err
 		}
-		// A reader that failed in the middle is no malformed file.
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		// What was broken off says nothing of the file.
+		if soon.Err() != nil {
+			return nil, errLong
 		}
 		return fileReport(o.report), nil
-	case <-ctx.Done():
-		return nil, &house.Error{Code: house.Unavailable, Message: "the check takes longer than a request may; use the program verify"}
+	case <-soon.Done():
+		return nil, errLong
 	}
 }
 
@@ -116,7 +123,7 @@ func (s *server) check(ctx context.Context, data []byte, p VerifyFileParams) (fu
 		if p.Variant != "" || p.Options != "" {
 			return nil, refuse(house.Malformed, "the body is a bundle, which names variant and options itself")
 		}
-		trust := audit.Trust{Key: p.Key, Rules: audit.BuiltInRules(), Now: s.files.now()}
+		trust := audit.Trust{Key: p.Key, Rules: audit.BuiltInRules(), Now: s.files.now(), Stop: ctx.Err}
 		if p.Key == "own" {
 			trust.Key = s.house.VerifierKey()
 		} else if p.Key != "" {

@@ -21,12 +21,13 @@ func TestPlacesOfChecks(t *testing.T) {
 	empty := func(when string) {
 		t.Helper()
 		for range 1000 {
-			if len(s.files.room) == 0 && len(s.files.places) == 0 {
+			if files, held := s.files.room.taken(); files == 0 && held == 0 && len(s.files.places) == 0 {
 				return
 			}
 			time.Sleep(time.Millisecond)
 		}
-		t.Errorf("%s %d files are in memory and %d checked", when, len(s.files.room), len(s.files.places))
+		files, held := s.files.room.taken()
+		t.Errorf("%s %d files with %d bytes are in memory and %d checked", when, files, held, len(s.files.places))
 	}
 	if err := ask(t.Context()); err != nil {
 		t.Fatal(err)
@@ -35,25 +36,40 @@ func TestPlacesOfChecks(t *testing.T) {
 	for range MaxChecks {
 		s.files.places <- struct{}{}
 	}
-	if err := ask(t.Context()); !errors.Is(err, errBusy) || len(s.files.room) != 0 {
-		t.Errorf("without a place: %v, %d files in memory", err, len(s.files.room))
+	if err := ask(t.Context()); !errors.Is(err, errBusy) {
+		t.Errorf("without a place: %v", err)
+	}
+	if files, held := s.files.room.taken(); files != 0 || held != 0 {
+		t.Errorf("without a place %d files with %d bytes stay in memory", files, held)
 	}
 	for range MaxChecks {
 		<-s.files.places
 	}
-	for range MaxFiles {
-		s.files.room <- struct{}{}
+	full, err := s.files.room.enter("192.0.2.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := full.hold(MaxHeld); err != nil {
+		t.Fatal(err)
 	}
 	if err := ask(t.Context()); !errors.Is(err, errBusy) {
 		t.Errorf("without room: %v", err)
 	}
-	for range MaxFiles {
-		<-s.files.room
-	}
+	full.leave()
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := ask(over); house.CodeOf(err) != house.Unavailable && !errors.Is(err, context.Canceled) {
 		t.Errorf("after the request's time: %v", err)
 	}
 	empty("after a check that was given up")
+}
+
+// taken is what is in the room.
+func (m *room) taken() (files, held int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, n := range m.of {
+		files += n
+	}
+	return files, m.held
 }

@@ -150,6 +150,8 @@ type findings struct {
 	passed  map[ID]bool
 
 	incomplete bool // evidence that should be there is not, so no verdict may be "verified"
+
+	stop func() error // Trust.Stop, or nil
 }
 
 // nothingToCheck is the reason of last resort.
@@ -157,6 +159,18 @@ const nothingToCheck = "there is nothing to check"
 
 func newFindings() *findings {
 	return &findings{fails: map[ID][]Check{}, dropped: map[ID]int{}, reasons: map[ID][]Check{}, passed: map[ID]bool{}}
+}
+
+// stopped says why no more long work is taken up, "" while it is.
+func (f *findings) stopped() string {
+	if f.stop == nil {
+		return ""
+	}
+	if err := f.stop(); err != nil {
+		f.incomplete = true
+		return err.Error()
+	}
+	return ""
 }
 
 // fail records a fault of the kind that is usual for the check. game and line

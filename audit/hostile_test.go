@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"errors"
 	"os"
 	"runtime"
 	"strconv"
@@ -137,5 +138,49 @@ func watchMemory(stop <-chan struct{}, peak chan<- uint64) {
 			return
 		case <-time.After(20 * time.Millisecond):
 		}
+	}
+}
+
+// A verification that is told to stop takes up nothing long, whatever it is
+// asked for, and verifies nothing.
+func TestStop(t *testing.T) {
+	b := hostile(t, 1<<20)["sequences"]
+	data, err := b.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDealer(t, terms{Variant: "short", Mode: commitment.Random, Options: singleGame, Rolls: commitment.Lengths{4, 24, 24}, Anchored: true, StopAt: 9})
+	d.Play()
+	honest, err := d.bundle().Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := 0 // times that Verify asks
+	count := func() error { whole++; return nil }
+	if r := Verify(honest, Trust{Key: d.Key, Stop: count}); r.Verdict != Verified || whole < 3 {
+		t.Errorf("asked %d times: %s", whole, r.Verdict)
+	}
+	for after := range whole {
+		asked := 0
+		stop := func() error {
+			if asked++; asked > after {
+				return errors.New("the time is over")
+			}
+			return nil
+		}
+		r := Verify(honest, Trust{Key: d.Key, Stop: stop})
+		if r.Verdict != Incomplete || len(r.Failed()) > 0 {
+			t.Errorf("stopped after %d of %d steps: %s, failed %v", after, whole, r.Verdict, r.Failed())
+		}
+	}
+	trees := 0
+	r := Verify(data, Trust{Stop: func() error { trees++; return errors.New("the time is over") }})
+	for _, c := range r.Checks {
+		if c.ID == SequenceRoot && c.Status == Pass {
+			t.Error("a root was rebuilt after the stop")
+		}
+	}
+	if trees == 0 || r.Verdict == Verified {
+		t.Errorf("asked %d times: %s", trees, r.Verdict)
 	}
 }

@@ -56,6 +56,10 @@ func (e *evidence) checkPlay(f *findings, t Trust) []Fault {
 		return nil
 	}
 	for _, g := range e.games {
+		if why := f.stopped(); why != "" {
+			skipAll(why)
+			return faults
+		}
 		if match.Over() {
 			f.fail(ResultCheck, g.number, 0, "the game was played after the match had been decided")
 			skipGame(f, g.number, "the match had been decided")

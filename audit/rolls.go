@@ -231,6 +231,10 @@ func (g *game) checkSignatures(f *findings, key note.Verifier) {
 			f.skip(id, g.number, fmt.Sprintf("so many receipts are faulty that those from %d on were not verified", from+1))
 			return
 		}
+		if why := f.stopped(); why != "" {
+			f.skip(id, g.number, fmt.Sprintf("the receipts from %d on were not verified: %s", from+1, why))
+			return
+		}
 		batch := g.receipts[from:min(from+signatureBatch, len(g.receipts))]
 		errs := make([]error, len(batch))
 		forEach(len(batch), func(i int) { errs[i] = commitment.VerifyNote(batch[i].note, key) })

@@ -67,6 +67,10 @@ func (b *rebuilder) sealed(c *filed[commitment.Commit], secret commitment.Secret
 	if secret.Hash() != s.SecretHash {
 		b.fail(SequenceSecret, game, 0, "the secret published for sequence "+s.Sequence+" is not the one that was committed"+at(c.entry))
 	}
+	if why := b.stopped(); why != "" {
+		b.skipRoots(game, why)
+		return nil, nil
+	}
 	if b.budget -= 2 * s.Rolls.Total(); b.budget < 0 {
 		b.incomplete = true
 		b.skipRoots(game, fmt.Sprintf("the file asks for more than %d rolls to be rebuilt", maxRebuilt))

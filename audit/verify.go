@@ -18,6 +18,11 @@ type Trust struct {
 	MyAnchor  *commitment.Hash  // the reader's own anchor
 	Rules     map[string][]Hash // hashes of the known rules versions; nil: BuiltInRules
 	Now       time.Time         // when deadlines are judged that nothing has met; zero: at the last statement
+	// Stop is asked again and again. Once it says why, Verify takes up no more work
+	// that is long, a roll tree, a batch of signatures or a game, and its report is
+	// not Verified. Nil: never. A file of some hundred kilobytes can ask for
+	// seconds, which a service does not give to everybody.
+	Stop func() error
 }
 
 // Hash is the hash of the protocol, so that callers who build a Trust need no
@@ -57,6 +62,7 @@ func Verify(data []byte, t Trust) Report {
 		return Refuse(err)
 	}
 	f := newFindings()
+	f.stop = t.Stop
 	f.pass(Format)
 	r := Report{Games: []GameSummary{}, Overdue: []string{}, Says: []string{}, Faults: []Fault{}}
 	e.checkLog(f, t)

@@ -32,7 +32,11 @@ type VerifierKey struct {
 
 // ParseVerifierKey reads a C2SP verifier key. Only the canonical spelling passes: lower-case key hash that fits name
 // and key, canonical base64, 32 key bytes. One key with two spellings would be two keys to whoever compares texts.
+// A file of a log's secret key and one of its verifier key are easily confused, so the secret one is told apart, and not repeated.
 func ParseVerifierKey(vkey string) (VerifierKey, error) {
+	if strings.HasPrefix(vkey, signerPrefix) {
+		return VerifierKey{}, errors.New(`parse verifier key: this is the secret key, which nobody but its service may have; "fairdice keys show" prints the verifier key`)
+	}
 	name, rest, _ := strings.Cut(vkey, "+")
 	_, encoded, ok := strings.Cut(rest, "+")
 	if !ok {

@@ -75,6 +75,9 @@ func TestKeyVectors(t *testing.T) {
 		t.Errorf("the known note: %v %v", n, err)
 	}
 	for _, k := range v.Keys {
+		if _, err := ParseVerifierKey(k.SignerKey); err == nil || !strings.Contains(err.Error(), "secret key") || strings.Contains(err.Error(), k.SignerKey[len(k.SignerKey)-40:]) {
+			t.Errorf("the secret key in the place of the verifier key: %v", err)
+		}
 		for _, bad := range []string{
 			strings.ToUpper(k.VerifierKey), k.VerifierKey + " ", k.VerifierKey + "\n", " " + k.VerifierKey,
 			strings.TrimRight(k.VerifierKey, "="), k.VerifierKey + "=", k.SignerKey,

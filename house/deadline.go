@@ -68,6 +68,7 @@ func (h *House) sweep(ctx context.Context) {
 func (h *House) Sweep(ctx context.Context) (Swept, error) {
 	var games []store.Game
 	var sequences []store.Sequence
+	var warnings []func(store.Tx) error
 	now, err := h.present()
 	if err != nil {
 		return Swept{}, err
@@ -76,7 +77,10 @@ func (h *House) Sweep(ctx context.Context) (Swept, error) {
 		if games, err = r.Unended(now.Add(assignedMargin-AssignedLimit), 0, sweepBatch); err != nil {
 			return fmt.Errorf("find overdue games: %w", err)
 		}
-		sequences, err = r.Unused(now.Add(freeMargin-FreeLimit), 0, sweepBatch)
+		if sequences, err = r.Unused(now.Add(freeMargin-FreeLimit), 0, sweepBatch); err != nil {
+			return err
+		}
+		warnings, err = h.warnOverdue(r, now)
 		return err
 	})
 	if err != nil {
@@ -84,6 +88,20 @@ func (h *House) Sweep(ctx context.Context) (Swept, error) {
 	}
 	var done Swept
 	var errs []error
+	if len(warnings) > 0 {
+		err := h.store.Update(ctx, func(tx store.Tx) error {
+			for _, warn := range warnings {
+				if err := warn(tx); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("announce games that are overdue soon: %w", err))
+		}
+		h.pokeDeliveries()
+	}
 	for _, g := range games {
 		closed, err := again(ctx, h, func(ctx context.Context) (bool, error) { return h.endOverdue(ctx, g) })
 		switch {

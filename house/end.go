@@ -112,7 +112,7 @@ func (t *table) close(ctx context.Context, g *game, row store.Game, result repla
 		if err != nil {
 			return err
 		}
-		if row.End, err = w.append(commitment.Close{
+		if row.End, err = t.house.tell(w, t.row.Tenant, commitment.Close{
 			Match: t.id, Game: row.Number, Rolls: row.Rolls, Receipt: linkOf(row.Receipt),
 			RecordLines: row.Lines, RecordHead: row.Head, Result: statementResult(result),
 			ScoreA: match.Score[0], ScoreB: match.Score[1], Secrets: secrets, Time: w.at,
@@ -120,7 +120,7 @@ func (t *table) close(ctx context.Context, g *game, row store.Game, result repla
 			return err
 		}
 		if series.Over() {
-			if match.Finish, err = w.append(commitment.Finish{
+			if match.Finish, err = t.house.tell(w, t.row.Tenant, commitment.Finish{
 				Match: t.id, ScoreA: match.Score[0], ScoreB: match.Score[1], Reason: "decided", Time: w.at,
 			}); err != nil {
 				return err
@@ -248,7 +248,7 @@ func (t *table) abort(ctx context.Context, g *game, by, reason string) error {
 			return err
 		}
 		abort.Time = w.at
-		if row.End, err = w.append(abort); err != nil {
+		if row.End, err = t.house.tell(w, t.row.Tenant, abort); err != nil {
 			return err
 		}
 		if err := addTally(tx, t.row.Tenant, t.open.Mode.String(), tally); err != nil {

@@ -68,6 +68,8 @@ type Config struct {
 	// Witnesses are asked to cosign every checkpoint; Policy says when enough have.
 	Witnesses []Witness
 	Policy    *translog.Policy
+	Courier   Courier      // brings events to endpoints; nil: nobody is told
+	Deliver   bool         // have Courier empty the outbox; an operator's command leaves that to the service
 	Observer  Observer     // nil: nobody watches
 	Logger    *slog.Logger // nil: slog.Default
 }
@@ -110,13 +112,15 @@ type House struct {
 	watchers   watchers
 	seats      sync.Mutex // guards look-up and insertion in tables together
 
-	uses    keyUses
-	refills sync.Mutex // guards ended, and that no top-up starts after it
-	ended   bool       // the log: nothing is sealed any more by itself
-	topUps  sync.WaitGroup
-	topping sync.Map // tenant "/" mode -> struct{}: a top-up is running
-	ctx     context.Context
-	stop    context.CancelFunc
+	uses       keyUses
+	deliveries deliveries
+	low        sync.Map   // tenant " " mode -> next number of the pool when it was announced as low
+	refills    sync.Mutex // guards ended, and that no top-up starts after it
+	ended      bool       // the log: nothing is sealed any more by itself
+	topUps     sync.WaitGroup
+	topping    sync.Map // tenant "/" mode -> struct{}: a top-up is running
+	ctx        context.Context
+	stop       context.CancelFunc
 }
 
 // New starts a house. It fails if the database is older than the checkpoint
@@ -186,7 +190,11 @@ func New(ctx context.Context, c Config) (*House, error) {
 			c.Logger.Warn("witnesses not reached, nothing is signed before", "error", err)
 		}
 	}
-	h.signer.onGrown = h.watchers.signed
+	h.deliveries = deliveries{courier: c.Courier, kick: make(chan struct{}, 1), done: make(chan struct{}), busy: make(map[string]int)}
+	h.signer.onGrown = func(size int64) {
+		h.watchers.signed(size)
+		h.pokeDeliveries() // what waited to be signed
+	}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.signer.start(h.ctx)
 	if h.cosigner != nil {
@@ -196,6 +204,11 @@ func New(ctx context.Context, c Config) (*House, error) {
 	go h.sweep(h.ctx)
 	go h.count(h.ctx)
 	go h.keepUses(h.ctx)
+	if c.Courier != nil && c.Deliver {
+		go h.deliver(h.ctx)
+	} else {
+		close(h.deliveries.done)
+	}
 	if h.shared {
 		go h.watchers.poll(h.ctx)
 	}
@@ -220,6 +233,7 @@ func (h *House) Close() error {
 	<-h.sweepDone
 	<-h.countDone
 	<-h.uses.done
+	<-h.deliveries.done
 	return nil
 }
 

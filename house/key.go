@@ -139,7 +139,7 @@ func (h *House) Authenticate(ctx context.Context, key string) (Principal, error)
 		return Principal{}, refuse(Unauthorized, "unknown API key")
 	case err != nil:
 		return Principal{}, fmt.Errorf("look up API key: %w", err)
-	case ended(row.Revoked, now):
+	case row.Withdrawn || ended(row.Revoked, now):
 		return Principal{}, refuse(Unauthorized, "the API key was revoked on %s", row.Revoked.Format(time.RFC3339))
 	case ended(row.Expires, now):
 		return Principal{}, refuse(Unauthorized, "the API key expired on %s", row.Expires.Format(time.RFC3339))

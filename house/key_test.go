@@ -137,6 +137,51 @@ func TestKeyRotates(t *testing.T) {
 	}
 }
 
+// What was revoked stays so, also when the clock is set back to before; what
+// was only given an end, by rotation or when it was made, lives by the clock.
+func TestRevokedForGood(t *testing.T) {
+	b, c := keyBench(t)
+	start := c.Now()
+	lives := func(label string) (key, prefix string) {
+		key = b.issue(label, time.Time{})
+		return key, b.listed(label, house.KeyValid).Prefix
+	}
+	revoke := func(prefix string) {
+		if n, err := b.RevokeKeys(b.ctx(), prefix); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	leaked, prefix := lives("leaked")
+	c.set(start.Add(time.Hour))
+	revoke(prefix)
+
+	replaced, prefix := lives("replaced at once")
+	if _, err := b.RotateKey(b.ctx(), prefix, 0); err != nil {
+		t.Fatal(err)
+	}
+	overlapping, prefix := lives("with an overlap")
+	if _, err := b.RotateKey(b.ctx(), prefix, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	both, prefix := lives("leaked in the overlap")
+	if _, err := b.RotateKey(b.ctx(), prefix, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	c.set(start.Add(90 * time.Minute))
+	revoke(prefix)
+
+	for _, at := range []time.Duration{3 * time.Hour, 90 * time.Minute, time.Hour, 0, -24 * time.Hour} {
+		c.set(start.Add(at))
+		for _, key := range []string{leaked, replaced, both} {
+			b.accepted(key, "revoked on")
+		}
+	}
+	b.restart()
+	b.accepted(leaked, "revoked on")
+	b.listed("leaked", house.KeyRevoked)
+	b.accepted(overlapping, "")
+}
+
 // Of many rotations at once one happens, also of those of two instances.
 func TestKeyRotatesOnce(t *testing.T) {
 	t.Run("one instance", func(t *testing.T) {

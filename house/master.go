@@ -77,6 +77,7 @@ func (m MasterKey) aead(purpose, sequence string) (cipher.AEAD, error) {
 const (
 	forSecret  = "seal"
 	forArchive = "archive"
+	forWebhook = "webhook"
 )
 
 func (m MasterKey) encrypt(purpose string, plain []byte, sequence string) ([]byte, error) {

@@ -52,7 +52,7 @@ func (h *House) OpenMatch(ctx context.Context, p Principal, req OpenRequest) (Op
 		}
 		open := open
 		open.Time = w.at
-		if index, err = w.append(open); err != nil {
+		if index, err = h.tell(w, p.Tenant, open); err != nil {
 			return err
 		}
 		row.Open = index
@@ -318,7 +318,7 @@ func (t *table) deal(w *writer, seg *segment) error {
 		return err
 	}
 	seg.sequence, seg.row.Cut, seg.row.Root = seq, string(cut), seq.Root()
-	seg.row.Deal, err = w.append(commitment.Deal{
+	seg.row.Deal, err = t.house.tell(w, t.row.Tenant, commitment.Deal{
 		Match: t.id, Game: seg.row.Game, Segment: seg.row.Segment, Sequence: seg.row.Sequence,
 		LinkA: a, LinkB: b, Signature: seg.row.Signature, Cut: cut, Root: seq.Root(), Time: w.at,
 	})
@@ -388,7 +388,7 @@ func (h *House) abandonOnce(ctx context.Context, p Principal, match string, sinc
 				return err
 			}
 			score := t.series.Score()
-			if row.Finish, err = w.append(commitment.Finish{Match: match, ScoreA: score[0], ScoreB: score[1], Reason: "abandoned", Time: w.at}); err != nil {
+			if row.Finish, err = h.tell(w, row.Tenant, commitment.Finish{Match: match, ScoreA: score[0], ScoreB: score[1], Reason: "abandoned", Time: w.at}); err != nil {
 				return err
 			}
 			return tx.ReplaceMatch(row)

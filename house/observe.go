@@ -28,6 +28,8 @@ type Observer interface {
 	Fetched(round uint64, public time.Time, err error)
 	// Looked: deadlines were looked after. err is nil if nothing is left that had to end.
 	Looked(done Swept, err error)
+	// Told: an attempt was made to tell an endpoint of an event. Dead: it was the last one.
+	Told(taken, dead bool)
 }
 
 // unobserved is a house that nobody watches.
@@ -39,6 +41,7 @@ func (unobserved) SigningFailed(error)              {}
 func (unobserved) Cosigned(string, error)           {}
 func (unobserved) Fetched(uint64, time.Time, error) {}
 func (unobserved) Looked(Swept, error)              {}
+func (unobserved) Told(bool, bool)                  {}
 
 // Stats is where a house stands, for its operator.
 type Stats struct {
@@ -50,6 +53,7 @@ type Stats struct {
 	Leading  bool      // this instance signs
 	Epoch    int64     // of its last lease; 0: it never had one
 	Pools    []PoolStats
+	Outbox   store.Outbox
 }
 
 // PoolStats is the pool of one tenant and mode.
@@ -59,7 +63,7 @@ type PoolStats struct {
 	Free         int
 }
 
-// Stats reads the head of the log and the pools; it counts no table whose rows
+// Stats reads the head of the log, the pools and what is left in the outbox; it counts no table whose rows
 // stay for ever. A pool that never had a sequence is left out.
 func (h *House) Stats(ctx context.Context) (Stats, error) {
 	var st Stats
@@ -69,6 +73,9 @@ func (h *House) Stats(ctx context.Context) (Stats, error) {
 			return err
 		}
 		st.Logged = head.Size
+		if st.Outbox, err = r.Outbox(); err != nil {
+			return err
+		}
 		tenants, err := r.Tenants()
 		if err != nil {
 			return err

@@ -72,7 +72,7 @@ func stateOf(k store.APIKey, now time.Time) KeyState {
 	switch {
 	case ended(k.Expires, now) && (k.Revoked.IsZero() || k.Expires.Before(k.Revoked)):
 		return KeyExpired
-	case ended(k.Revoked, now):
+	case k.Withdrawn || ended(k.Revoked, now):
 		return KeyRevoked
 	case !k.Revoked.IsZero():
 		return KeyEnding
@@ -91,8 +91,8 @@ func (h *House) live(r store.Reader, prefix string) (found []Key, err error) {
 	return found, err
 }
 
-// RevokeKeys ends the keys with that prefix now, also those whose end was set
-// for later, and says how many there were.
+// RevokeKeys ends the keys with that prefix now and for good, also those whose
+// end was set for later, and says how many there were.
 func (h *House) RevokeKeys(ctx context.Context, prefix string) (n int, err error) {
 	err = h.store.Update(ctx, func(tx store.Tx) error {
 		found, err := h.live(tx, prefix)
@@ -100,7 +100,7 @@ func (h *House) RevokeKeys(ctx context.Context, prefix string) (n int, err error
 			return err
 		}
 		for _, k := range found {
-			if err := tx.RevokeAPIKey(k.Hash, h.now()); err != nil {
+			if err := tx.RevokeAPIKey(k.Hash, h.now(), true); err != nil {
 				return err
 			}
 		}
@@ -159,7 +159,7 @@ func (h *House) RotateKey(ctx context.Context, prefix string, overlap time.Durat
 		if _, err := h.rotatable(tx, prefix); err != nil {
 			return err
 		}
-		if err := tx.RevokeAPIKey(old.Hash, ends); err != nil {
+		if err := tx.RevokeAPIKey(old.Hash, ends, overlap == 0); err != nil {
 			return err
 		}
 		return tx.AddAPIKey(row)

@@ -188,6 +188,7 @@ func (h *House) refillIfLow(tenant, mode string) {
 		return err
 	})
 	if err == nil && pool.Free < h.pool.Low {
+		h.warnLow(tenant, mode, pool)
 		h.refill(tenant, mode)
 	}
 }
@@ -318,38 +319,42 @@ func (h *House) Retire(ctx context.Context, p Principal, sequence, reason string
 	return RetireAnswer{Sequence: sequence, Published: pub}, nil
 }
 
-// checkMaster opens one sealed secret, so that a house with the wrong master
-// key stops before it has dealt or sealed anything.
+// checkMaster stops a house with the wrong master key before it has dealt or
+// sealed anything.
 func (h *House) checkMaster(ctx context.Context) error {
-	return h.store.View(ctx, func(r store.Reader) error {
-		head, err := r.LogHead()
+	return h.store.View(ctx, h.master.Check)
+}
+
+// Check opens one sealed secret of the database, and fails if this is not the
+// key it was sealed under. A database without sequences fits every key.
+func (m MasterKey) Check(r store.Reader) error {
+	head, err := r.LogHead()
+	if err != nil {
+		return fmt.Errorf("read log head: %w", err)
+	}
+	for first := int64(0); first < head.Size; first += SealBatch {
+		entries, err := r.Entries(first, first+SealBatch)
 		if err != nil {
-			return fmt.Errorf("read log head: %w", err)
+			return fmt.Errorf("read log: %w", err)
 		}
-		for first := int64(0); first < head.Size; first += SealBatch {
-			entries, err := r.Entries(first, first+SealBatch)
+		for _, e := range entries {
+			s, err := commitment.Parse(e.Text)
 			if err != nil {
-				return fmt.Errorf("read log: %w", err)
+				return fmt.Errorf("read statement %d: %w", e.Index, err)
 			}
-			for _, e := range entries {
-				s, err := commitment.Parse(e.Text)
-				if err != nil {
-					return fmt.Errorf("read statement %d: %w", e.Index, err)
-				}
-				c, ok := s.(commitment.Commit)
-				if !ok {
-					continue
-				}
-				q, err := r.Sequence(c.Sequence)
-				if err != nil {
-					return fmt.Errorf("read sequence %s: %w", c.Sequence, err)
-				}
-				if _, err := h.master.open(q.Sealed, q.ID); err != nil {
-					return fmt.Errorf("check master key: this is not the key the database was sealed under: %w", err)
-				}
-				return nil
+			c, ok := s.(commitment.Commit)
+			if !ok {
+				continue
 			}
+			q, err := r.Sequence(c.Sequence)
+			if err != nil {
+				return fmt.Errorf("read sequence %s: %w", c.Sequence, err)
+			}
+			if _, err := m.open(q.Sealed, q.ID); err != nil {
+				return fmt.Errorf("check master key: this is not the key the database was sealed under: %w", err)
+			}
+			return nil
 		}
-		return nil
-	})
+	}
+	return nil
 }

@@ -134,6 +134,19 @@ type Reader interface {
 	Tallies() ([]Tally, error)
 	// Counting says which games the tallies hold; it is always there.
 	Counting() (Counting, error)
+	Endpoint(id string) (Endpoint, error)
+	// Endpoints are all, by tenant and id.
+	Endpoints() ([]Endpoint, error)
+	Message(endpoint, id string) (Message, error)
+	// Messages of an endpoint are those whose id comes after that one, by id, at most limit.
+	Messages(endpoint, after string, limit int) ([]Message, error)
+	// Ready are the ids of endpoints that are not disabled and have a message that
+	// waits, is due by that time, and whose statement is among the first signed of the log.
+	Ready(by time.Time, signed int64) ([]string, error)
+	// Due are those messages of one endpoint, the one that is due first first, at most limit.
+	Due(endpoint string, by time.Time, signed int64, limit int) ([]Message, error)
+	// Outbox counts the messages that were not delivered.
+	Outbox() (Outbox, error)
 	// Counts is how much there is of everything but leases.
 	Counts() (Counts, error)
 	// Lease is ErrNotFound before it was taken for the first time.
@@ -146,8 +159,8 @@ type Tx interface {
 
 	AddTenant(Tenant) error
 	AddAPIKey(APIKey) error
-	// RevokeAPIKey sets the end of a key's life.
-	RevokeAPIKey(hash [32]byte, at time.Time) error
+	// RevokeAPIKey sets the end of a key's life, and whether it is Withdrawn.
+	RevokeAPIKey(hash [32]byte, at time.Time, final bool) error
 	// UseAPIKey notes that a key was used; an earlier time than the one that is
 	// there changes nothing.
 	UseAPIKey(hash [32]byte, at time.Time) error
@@ -188,6 +201,21 @@ type Tx interface {
 	SetTally(Tally) error
 	// SetCounting replaces it; LockLog comes first.
 	SetCounting(Counting) error
+	// AddEndpoint: ids are unique.
+	AddEndpoint(Endpoint) error
+	ReplaceEndpoint(Endpoint) error
+	// RemoveEndpoint removes it with all its messages.
+	RemoveEndpoint(id string) error
+	// Announce adds the message for every endpoint of the tenant that takes its
+	// type and is not disabled; m.Endpoint means nothing. An endpoint that has one of that
+	// id already is left as it is.
+	Announce(tenant string, m Message) error
+	// AddMessage: endpoint and id together are unique.
+	AddMessage(Message) error
+	ReplaceMessage(Message) error
+	// PruneMessages removes messages of that state, which is not Waiting, that ended
+	// before that time, at most limit, and says how many.
+	PruneMessages(state MessageState, before time.Time, limit int) (int, error)
 	// TakeLease gives a lease to holder for d from now, or lets him keep it for
 	// d from now; d 0 gives it up. While another holder's lasts it is ErrConflict.
 	TakeLease(name, holder string, d time.Duration) (Lease, error)
@@ -217,6 +245,8 @@ type APIKey struct {
 	// Used is when it was last used, not exactly (house.KeyUseEvery); zero: never.
 	Used     time.Time
 	Replaces [32]byte // the hash of the key it was issued for in rotation, zero for none
+	// Withdrawn: it has been revoked, and no clock that is set back brings it to life again.
+	Withdrawn bool
 }
 
 // SequenceState says what a sequence is used for.
@@ -358,7 +388,7 @@ type Counts struct {
 	Matches, Games, Segments              int64
 	Rolls, Events, Spent                  int64
 	Entries, Hashes, Checkpoints          int64
-	Tallies                               int64
+	Tallies, Endpoints, Messages          int64
 }
 
 // Tally is what was counted of the dice of the ended games of a tenant and

@@ -232,6 +232,11 @@ func TestDishonestHouse(t *testing.T) {
 			o.RulesHash = stranger
 			d.log(commit(0, seqOne), o, assign(1, 1, 0, seqOne))
 		}},
+		{"the open of another log", "statements.refs", func(d *dealer, own commitment.Hash) {
+			q, o := commit(0, seqOne), open(own)
+			q.Log, o.Log = "other.example/log", "other.example/log"
+			d.log(q, o, assign(1, 1, 0, seqOne))
+		}},
 		{"two opens", "log.order", func(d *dealer, own commitment.Hash) {
 			d.log(commit(0, seqOne), open(own), open(own), assign(1, 1, 0, seqOne))
 		}},

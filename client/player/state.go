@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"fairdice/commitment"
 )
@@ -107,6 +108,9 @@ func (s state) writeTo(f *os.File) error {
 }
 
 func syncDir(file string) error {
+	if runtime.GOOS == "windows" { // NTFS keeps its names in a journal, and refuses to sync a directory
+		return nil
+	}
 	d, err := os.Open(filepath.Dir(file))
 	if err != nil {
 		return fmt.Errorf("save player's file: %w", err)

@@ -15,10 +15,14 @@ import (
 type liveDealer struct {
 	*dealer
 	game client.Game
+	none bool // says that there is no game
 	err  error
 }
 
 func (d *liveDealer) Match(context.Context, string) (client.Match, error) {
+	if d.none {
+		return client.Match{}, d.err
+	}
 	return client.Match{Games: []client.Game{d.game}}, d.err
 }
 
@@ -91,9 +95,11 @@ func TestThrowNotDue(t *testing.T) {
 		change func(d *liveDealer)
 	}{
 		"a later throw":                  {2, func(*liveDealer) {}},
+		"a throw left out":               {2, func(d *liveDealer) { d.game.Draw.Throw = 2 }},
 		"no throw is due":                {1, func(d *liveDealer) { d.game.Draw = client.DrawDue{} }},
 		"another throw is due":           {1, func(d *liveDealer) { d.game.Draw.Throw = 7 }},
 		"another segment":                {1, func(d *liveDealer) { d.game.Draw.Segment = 2 }},
+		"no such game":                   {1, func(d *liveDealer) { d.none = true }},
 		"the opponent is first":          {1, func(d *liveDealer) { d.game.Draw.Stream = client.StreamB }},
 		"only his own link is said here": {1, func(d *liveDealer) { d.game.Draw.Stream, d.game.Links = client.StreamB, []bool{true, false} }},
 		"the service does not say":       {1, func(d *liveDealer) { d.game.Draw.Stream, d.game.Links = client.StreamB, nil }},
@@ -130,6 +136,17 @@ func TestThrowNotDue(t *testing.T) {
 	}
 }
 
+// Only mode live has links for throws.
+func TestThrowOfAnotherMode(t *testing.T) {
+	c := dealTo(t, commitment.Random)
+	if _, err := c.p.ReleaseThrow(t.Context(), c.d, 1, 1, 1); err == nil || errors.Is(err, player.ErrNotDue) {
+		t.Errorf("released a link for a throw of mode random: %v", err)
+	}
+	if n, _ := c.p.Spent(); n != 1 {
+		t.Errorf("%d links are spent", n)
+	}
+}
+
 // What a house may try between the deal and a throw.
 func TestDishonestThrow(t *testing.T) {
 	for _, c := range []struct {
@@ -153,6 +170,10 @@ func TestDishonestThrow(t *testing.T) {
 		{"the assign hidden", "log.order", nil, func(d *liveDealer, link commitment.Hash) {
 			d.log(dealt(link))
 			d.shown = []int{0, 1, 3}
+		}},
+		{"another assign of the segment shown", "statements.refs", nil, func(d *liveDealer, link commitment.Hash) {
+			d.log(assign(1, 1, 1, seqTwo), dealt(link))
+			d.shown = []int{0, 1, 3, 4}
 		}},
 		{"a beacon nobody agreed on", "deal.beacon", nil, func(d *liveDealer, link commitment.Hash) {
 			deal := dealt(link)

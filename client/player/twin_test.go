@@ -85,6 +85,11 @@ func (w *twin) Release(ctx context.Context, from player.Source, game, segment in
 func (w *twin) ReleaseThrow(ctx context.Context, from player.Table, game, segment, throw int) (player.Link, error) {
 	before, p := w.state(), &tape{Source: from, table: from, statements: make(map[string]client.Published)}
 	l, err := w.Player.ReleaseThrow(ctx, p, game, segment, throw)
+	if p.match == nil { // the other one must not be kept from asking by the lack of an answer
+		if _, err := p.Match(ctx, w.Match()); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 	w.compare(question{State: before, Act: "throw", Game: game, Segment: segment, Throw: throw, Statements: p.statements, Match: p.match}, l, err)
 	return l, err
 }

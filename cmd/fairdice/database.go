@@ -49,7 +49,7 @@ type reader interface {
 // openToRead opens a database beside the services that use it.
 func openToRead(ctx context.Context, address string, readers int) (reader, error) {
 	if isShared(address) {
-		return postgres.Open(ctx, address, postgres.Options{Connections: readers})
+		return postgres.OpenReader(ctx, address, postgres.Options{Connections: readers})
 	}
 	return sqlite.OpenReader(address, sqlite.Options{Readers: readers})
 }

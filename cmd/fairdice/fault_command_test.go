@@ -126,15 +126,7 @@ func TestRotateFaults(t *testing.T) {
 		return strings.Count(out, "\nreceipts") // the log key comes first
 	}
 	strike(t, func(t *testing.T) (string, []string) {
-		dir := filepath.Join(t.TempDir(), "data")
-		if err := os.CopyFS(dir, os.DirFS(data)); err != nil {
-			t.Fatal(err)
-		}
-		for _, key := range []string{"log.key", "receipts.key", "master.key"} { // CopyFS adds rights
-			if err := os.Chmod(filepath.Join(dir, key), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
+		dir := copied(t, data)
 		return dir, []string{"keys", "rotate", "--data", dir}
 	}, func(t *testing.T, dir string, done bool) {
 		before := keys(t, dir)

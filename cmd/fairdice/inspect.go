@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"fairdice/commitment"
-	"fairdice/house"
 	"fairdice/store/postgres"
 )
 
@@ -28,11 +28,16 @@ func (s *settings) inspect(cfg config, found *problems) {
 			s.add(found, severe, "metrics-listen", "%v", err)
 		}
 	}
-	if strings.ContainsFunc(cfg.proxy, func(r rune) bool { return r != '-' && (r < '0' || r > 'z' || r > '9' && r < 'A' || r > 'Z' && r < 'a') }) {
-		s.add(found, severe, "proxy-header", "%q is not the name of a header", cfg.proxy)
-	}
+	s.inspectFront(cfg, found)
 	if _, err := cfg.beacon(); err != nil {
 		s.add(found, severe, "beacon-relays", "%v", err)
+	}
+	if cfg.backupDir != "" {
+		if info, err := os.Stat(cfg.backupDir); err != nil {
+			s.add(found, severe, "backup-dir", "%v", err)
+		} else if !info.IsDir() {
+			s.add(found, severe, "backup-dir", "%s is not a directory", cfg.backupDir)
+		}
 	}
 	s.inspectDatabase(cfg, found)
 	if cfg.data == "" {
@@ -44,6 +49,34 @@ func (s *settings) inspect(cfg config, found *problems) {
 		if _, err := os.Stat(cfg.policy); err != nil {
 			s.add(found, severe, "policy", "%v", err)
 		}
+	}
+}
+
+// inspectFront looks at what stands between the service and its callers.
+func (s *settings) inspectFront(cfg config, found *problems) {
+	if strings.ContainsFunc(cfg.proxy, func(r rune) bool { return r != '-' && (r < '0' || r > 'z' || r > '9' && r < 'A' || r > 'Z' && r < 'a') }) {
+		s.add(found, severe, "proxy-header", "%q is not the name of a header", cfg.proxy)
+	}
+	for _, n := range cfg.proxies {
+		if cfg.proxy != "" && n.Bits() == 0 {
+			s.add(found, warning, "trusted-proxies", "%s is everybody: whoever calls can choose the address he is counted for, and no limit holds him", n)
+		}
+	}
+	if cfg.proxy == "" && s.origin("trusted-proxies") != byDefault {
+		s.add(found, warning, "trusted-proxies", "without proxy-header it means nothing")
+	}
+	if cfg.tlsCert == "" || cfg.tlsKey == "" {
+		return
+	}
+	pair, err := readPair(cfg.tlsCert, cfg.tlsKey)
+	if err != nil {
+		s.add(found, severe, "tls-cert", "%v", err)
+		return
+	}
+	if left := time.Until(pair.Leaf.NotAfter); left < 0 {
+		s.add(found, severe, "tls-cert", "the certificate in %s ended %s: renew it", cfg.tlsCert, pair.Leaf.NotAfter.UTC().Format(time.DateTime))
+	} else if left < renewBefore {
+		s.add(found, warning, "tls-cert", "the certificate in %s ends %s: renew it", cfg.tlsCert, pair.Leaf.NotAfter.UTC().Format(time.DateTime))
 	}
 }
 
@@ -156,6 +189,9 @@ func (s *settings) inspectMasterPlace(cfg config, found *problems) {
 }
 
 func (s *settings) inspectKeys(cfg config, found *problems) {
+	if cfg.master != cfg.masterNamed && s.origin("master-key") != byDefault {
+		s.add(found, warning, "master-key", "%s was moved to %s: say so in the setting too", cfg.masterNamed, cfg.master)
+	}
 	s.inspectMasterPlace(cfg, found)
 	log, err := readSigningKey(cfg.logKey())
 	if err != nil {
@@ -164,11 +200,7 @@ func (s *settings) inspectKeys(cfg config, found *problems) {
 	if _, err := readSigningKeys(cfg.receiptKey()); err != nil {
 		s.add(found, severe, "data", "%v", err)
 	}
-	text, err := readSecret(cfg.master)
-	if err == nil {
-		_, err = house.ParseMasterKey(text)
-	}
-	if err != nil {
+	if _, err := readMaster(cfg.master); err != nil {
 		s.add(found, severe, "master-key", "%v", err)
 	}
 	if log.signer == nil {

@@ -65,14 +65,8 @@ func openKeys(c config) (keys, error) {
 	if c.origin != "" && c.origin != k.log.signer.Name() {
 		return k, fmt.Errorf("open keys: the log of %s is named %q for ever, not %q", c.logKey(), k.log.signer.Name(), c.origin)
 	}
-	text, err := readSecret(c.master)
-	if err != nil {
-		return k, err
-	}
-	if k.master, err = house.ParseMasterKey(text); err != nil {
-		return k, fmt.Errorf("%s: %w", c.master, err)
-	}
-	return k, nil
+	k.master, err = readMaster(c.master)
+	return k, err
 }
 
 // makeKeys makes the keys that are missing. The log key comes last: a crash in
@@ -244,8 +238,30 @@ func rotate(c config) (public string, err error) {
 	return public, syncDir(c.data)
 }
 
+// showKeys prints the public keys.
+func showKeys(c *cobra.Command, cfg config) error {
+	log, err := readSigningKey(cfg.logKey())
+	if err != nil {
+		return err
+	}
+	receipts, err := readSigningKeys(cfg.receiptKey())
+	if err != nil {
+		return err
+	}
+	out := c.OutOrStdout()
+	fmt.Fprintf(out, "log\t%s\n", log.public)
+	for n, k := range receipts {
+		name := "receipts"
+		if n < len(receipts)-1 {
+			name = "receipts (old)"
+		}
+		fmt.Fprintf(out, "%s\t%s\n", name, k.public)
+	}
+	return nil
+}
+
 func newKeys(s *settings) *cobra.Command {
-	c := &cobra.Command{Use: "keys", Short: "Look at the keys of the service, and replace that of receipts", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "keys", Short: "Make, look at, replace and move the keys of the service", Args: cobra.NoArgs}
 	show := &cobra.Command{
 		Use:   "show",
 		Short: "Print the public keys: give the log's key to everybody who verifies",
@@ -258,24 +274,7 @@ func newKeys(s *settings) *cobra.Command {
 			if err := cfg.errNoDirectory(); err != nil {
 				return err
 			}
-			log, err := readSigningKey(cfg.logKey())
-			if err != nil {
-				return err
-			}
-			receipts, err := readSigningKeys(cfg.receiptKey())
-			if err != nil {
-				return err
-			}
-			out := c.OutOrStdout()
-			fmt.Fprintf(out, "log\t%s\n", log.public)
-			for n, k := range receipts {
-				name := "receipts"
-				if n < len(receipts)-1 {
-					name = "receipts (old)"
-				}
-				fmt.Fprintf(out, "%s\t%s\n", name, k.public)
-			}
-			return nil
+			return showKeys(c, cfg)
 		},
 	}
 	s.flags(show, "data")
@@ -306,6 +305,6 @@ in a new data directory. docs/operating.md says how the old one ends.`,
 		},
 	}
 	s.flags(rotate, "data")
-	c.AddCommand(show, rotate)
+	c.AddCommand(newKeysCreate(s), show, rotate, newMoveMaster(s))
 	return c
 }

@@ -12,11 +12,14 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"fairdice/internal/manual"
 	"fairdice/web/wasm"
 )
 
@@ -44,17 +47,45 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			return errSystem(runtime.GOOS, c)
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	s := newSettings()
 	root.PersistentFlags().StringVar(&s.file, "config", "", "read settings from this file (YAML, TOML or JSON)")
-	root.AddCommand(newServe(s), newDemo(), newConfig(s), newTenants(s), newKeys(s), newBackup(s), newRestore(s), newMigrate(),
-		newLoad(s), newThrows(s), newWitness(), newArchive(s), newEnd(s))
+	root.AddCommand(newServe(s), newDemo(), newConfig(s), newTenants(s), newWebhooks(s), newKeys(s), newBackup(s), newRestore(s), newMigrate(),
+		newLoad(s), newThrows(s), newWitness(), newArchive(s), newEnd(s), newDoctor(s), newHealthcheck(s), manual.Command())
 	return root
 }
 
-// version is that of the module, or the commit of a build from a work tree.
+// elsewhere are the commands that work on every system.
+var elsewhere = []string{"load", "healthcheck", "config", "completion", "manual", "help", "__complete", "__completeNoDesc"}
+
+// errSystem refuses what would seem to work on a system where it cannot keep
+// its promises: two services on one database are kept apart by a lock that ends
+// with its process, a key is its owner's by its mode, a name is durable when its
+// directory is synced.
+func errSystem(system string, c *cobra.Command) error {
+	if system != "windows" {
+		return nil
+	}
+	for top := c; top.HasParent(); top = top.Parent() {
+		if !top.Parent().HasParent() && !slices.Contains(elsewhere, top.Name()) {
+			return fmt.Errorf("\"%s\" does not work on Windows, which has no file locks, modes and synced directories as the service needs them: run it on Linux or macOS, or in a container or WSL; \"verify\" and \"fairdice load\" work here", c.CommandPath())
+		}
+	}
+	return nil
+}
+
+// release is the version of a build by "make release".
+var release string
+
+// version is that of the release, of the module, or the commit of a build from a work tree.
 func version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 		main()
 		os.Exit(0)
 	}
-	testscript.Main(m, map[string]func(){"fairdice": main, "make-throws": makeThrows})
+	testscript.Main(m, map[string]func(){"fairdice": main, "make-throws": makeThrows, "receive": receive})
 }
 
 // makeThrows prints as many throws as its argument says, under a comment.

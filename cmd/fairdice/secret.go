@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"unicode"
 )
@@ -23,7 +25,7 @@ func readPrivate(path string) (text string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+	if mode := info.Mode().Perm(); mode&0o077 != 0 && !isCredential(path, mode) {
 		return "", fmt.Errorf("%s can be read by others (mode %04o); chmod 600 it", path, mode)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
@@ -34,6 +36,14 @@ func readPrivate(path string) (text string, err error) {
 		return "", fmt.Errorf("%s is larger than %d bytes", path, maxSecret)
 	}
 	return string(data), nil
+}
+
+// isCredential reports whether systemd hands the file to this service alone
+// (LoadCredential=): it is root's and shows a group that may read it, because
+// the right of the service's user is in an access list.
+func isCredential(path string, mode fs.FileMode) bool {
+	dir := os.Getenv("CREDENTIALS_DIRECTORY")
+	return dir != "" && filepath.Dir(filepath.Clean(path)) == filepath.Clean(dir) && mode&0o037 == 0
 }
 
 // readValue reads a file whose one line is a secret setting. The newline that

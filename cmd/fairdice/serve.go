@@ -24,10 +24,11 @@ func newServe(s *settings) *cobra.Command {
 			if cfg.pprof = profiles; profiles && cfg.metricsListen == "" {
 				return errors.New("serve profiles: they are served beside the metrics, and metrics-listen is not set")
 			}
+			cfg.deliver = true
 			return serve(c, cfg)
 		},
 	}
-	s.flags(c, "data", "database", "database-file", "listen", "master-key", "origin", "tenant", "sealed", "link-rate", "read-rate", "work-rate", "key-rate", "proxy-header", "beacon-relays", "policy", "metrics-listen", "log-level", "log-format")
+	s.flags(c, "data", "database", "database-file", "listen", "master-key", "origin", "tenant", "sealed", "link-rate", "read-rate", "work-rate", "key-rate", "tls-cert", "tls-key", "proxy-header", "trusted-proxies", "beacon-relays", "policy", "metrics-listen", "webhook-private", "backup-dir", "backup-every", "backup-keep", "log-level", "log-format")
 	c.Flags().BoolVar(&profiles, "pprof", false, "serve profiles of the program beside the metrics, at /debug/pprof/: whoever reaches the address can slow the service down")
 	return c
 }
@@ -74,8 +75,14 @@ func serve(c *cobra.Command, cfg config) (err error) {
 		return err
 	}
 
+	if err := notify("READY=1"); err != nil {
+		log.Warn("the supervisor does not hear that the service is ready", "error", err)
+	}
 	select {
 	case <-ctx.Done():
+		if err := notify("STOPPING=1"); err != nil {
+			log.Warn("the supervisor does not hear that the service stops", "error", err)
+		}
 		log.Info("stopping", "cause", context.Cause(ctx))
 		return nil
 	case err := <-s.done:

@@ -12,6 +12,7 @@ import (
 	"fairdice/api"
 	"fairdice/house"
 	"fairdice/internal/metrics"
+	"fairdice/internal/webhook"
 	"fairdice/store"
 	"fairdice/translog/server"
 	"fairdice/web"
@@ -26,11 +27,14 @@ type service struct {
 	http      *http.Server
 	listen    net.Listener
 	done      chan error
+	hooks     *webhook.Sender
 	witnessed bool // checkpoints get cosigned
 	flights   flights
+	backups   *backups // nil: none
 	metrics   *metrics.Metrics
 	watch     watchpost
 	room      room
+	pair      *pair // nil: no TLS here
 	log       *slog.Logger
 }
 
@@ -65,6 +69,7 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 		return nil, err
 	}
 	db = m.Store(db)
+	hooks := webhook.New(webhook.Config{Private: c.hooksTo, Now: c.now})
 	h, err := house.New(ctx, house.Config{
 		Store: db, Origin: k.log.signer.Name(),
 		Log: k.log.signer, LogVerifier: k.log.verifier, LogKey: k.log.public,
@@ -72,7 +77,7 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 		Master: k.master, HeadFile: c.headFile(), Logger: log,
 		Shared: isShared(c.database()),
 		Pool:   house.PoolMarks{Low: c.sealed / 4, Full: c.sealed},
-		Beacon: rounds, Witnesses: witnesses, Policy: trusted, Observer: m, Now: c.now, Rolls: c.rolls,
+		Beacon: rounds, Witnesses: witnesses, Policy: trusted, Observer: m, Courier: courier{hooks}, Deliver: c.deliver, Now: c.now, Rolls: c.rolls,
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -81,7 +86,7 @@ func openService(ctx context.Context, c config, log *slog.Logger) (*service, err
 		return nil, errors.Join(err, h.Close(), db.Close())
 	}
 	m.Watch(h)
-	return &service{config: c, store: db, metrics: m, house: h, keys: k, log: log, done: make(chan error, 1), witnessed: len(witnesses) > 0}, nil
+	return &service{config: c, store: db, metrics: m, hooks: hooks, house: h, keys: k, log: log, done: make(chan error, 1), witnessed: len(witnesses) > 0}, nil
 }
 
 // prepare makes the first tenant with its key, shown this once, and has
@@ -127,6 +132,11 @@ func (s *service) seal(ctx context.Context, tenant string) error {
 // bind takes the address. It comes before anything that is shown only once: a
 // start that fails because the port is taken must not have made an API key.
 func (s *service) bind() (err error) {
+	if s.config.tlsCert != "" {
+		if s.pair, err = openPair(s.config.tlsCert, s.config.tlsKey, s.log); err != nil {
+			return err
+		}
+	}
 	if s.listen, err = net.Listen("tcp", s.config.listen); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
@@ -149,7 +159,7 @@ func (s *service) serve() error {
 	}
 	handler, err := api.New(api.Config{
 		House: s.house, Log: log, Site: site, Ready: s.ready, Outage: outage, Version: version(),
-		LinkRate: s.config.linkRate, ReadRate: s.config.readRate, WorkRate: s.config.workRate, KeyRate: s.config.keyRate, Streams: streams, ProxyHeader: s.config.proxy, Logger: s.log, Observer: s.metrics, Now: s.config.now,
+		LinkRate: s.config.linkRate, ReadRate: s.config.readRate, WorkRate: s.config.workRate, KeyRate: s.config.keyRate, Streams: streams, ProxyHeader: s.config.proxy, TrustedProxies: s.config.proxies, Logger: s.log, Observer: s.metrics, Now: s.config.now,
 	})
 	if err != nil {
 		endStreams()
@@ -166,11 +176,27 @@ func (s *service) serve() error {
 	}
 	s.http.RegisterOnShutdown(endStreams)
 	s.serveMetrics()
-	go func() { s.done <- s.http.Serve(s.listen) }()
+	if s.backups, err = startBackups(s.config, s.metrics, s.log); err != nil {
+		endStreams()
+		return err
+	}
+	go func() {
+		if s.pair != nil {
+			s.http.TLSConfig = s.pair.config()
+			s.done <- s.http.ServeTLS(s.listen, "", "")
+		} else {
+			s.done <- s.http.Serve(s.listen)
+		}
+	}()
 	return nil
 }
 
-func (s *service) url() string { return "http://" + s.listen.Addr().String() }
+func (s *service) url() string {
+	if s.pair != nil {
+		return "https://" + s.listen.Addr().String()
+	}
+	return "http://" + s.listen.Addr().String()
+}
 
 // Patience is how long a stop waits for requests that are being answered.
 const Patience = 20 * time.Second
@@ -195,5 +221,8 @@ func (s *service) stop() error {
 	case s.listen != nil:
 		err = s.listen.Close()
 	}
-	return errors.Join(err, s.watch.close(), s.house.Close(), s.store.Close())
+	s.backups.stop()
+	err = errors.Join(err, s.watch.close(), s.house.Close(), s.store.Close())
+	s.hooks.Close()
+	return err
 }

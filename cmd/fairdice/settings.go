@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"math"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"fairdice/commitment"
 	"fairdice/house"
 	"fairdice/internal/relay"
+	"fairdice/internal/webhook"
 	"fairdice/translog"
 )
 
@@ -52,10 +54,17 @@ var list = []setting{
 	{"read-rate", api.DefaultReadRate, "reads without a key a minute from one address"},
 	{"work-rate", api.DefaultWorkRate, "checks of files, lists of plays and statistics a minute for one address"},
 	{"key-rate", 0, "requests a minute with one API key; 0: no limit"},
+	{"tls-cert", "", "file of the certificate to serve HTTPS with, followed by those that sign it (PEM); it is read anew when it changes"},
+	{"tls-key", "", "file of the certificate's key (PEM)"},
 	{"proxy-header", "", "header to which your own proxy appends the address it was called from, X-Forwarded-For for instance"},
+	{"trusted-proxies", joined(privateNetworks), "addresses and networks of your own proxies, with commas between; from anybody else proxy-header does not count"},
 	{"beacon-relays", joined(relay.Public), "relays of the drand quicknet beacon, with commas between; none: no matches with a beacon"},
 	{"policy", "", "C2SP tlog-policy file; every witness in it that has an address is asked to cosign the log"},
 	{"metrics-listen", "", "address to serve metrics for Prometheus on, 127.0.0.1:9090 for instance; empty: nowhere. Whoever reaches it needs no key"},
+	{"backup-dir", "", "directory for backups of the SQLite database, on another disk; empty: none are made"},
+	{"backup-every", "1h", "time from one backup to the next"},
+	{"backup-keep", 24, "backups that are kept; older ones are removed when a new one is there"},
+	{"webhook-private", "", "networks in which webhooks may be sent although they are not public, 10.1.0.0/16 for instance, with commas between"},
 	{"log-level", "info", "debug, info, warn or error"},
 	{"log-format", formatText, "text or json: one record a line"},
 }
@@ -133,13 +142,28 @@ func (s *settings) gather(c *cobra.Command) (cfg config, found problems) {
 		data: s.v.GetString("data"), listen: s.v.GetString("listen"), master: s.v.GetString("master-key"),
 		origin: s.v.GetString("origin"), tenant: s.v.GetString("tenant"), proxy: s.v.GetString("proxy-header"),
 		relays: s.v.GetString("beacon-relays"), policy: s.v.GetString("policy"), format: s.v.GetString("log-format"),
-		metricsListen: s.v.GetString("metrics-listen"),
+		metricsListen: s.v.GetString("metrics-listen"), tlsCert: s.v.GetString("tls-cert"), tlsKey: s.v.GetString("tls-key"),
+		backupDir: s.v.GetString("backup-dir"),
+	}
+	var err error
+	if cfg.proxies, err = parseNetworks(s.v.GetString("trusted-proxies")); err != nil {
+		s.add(&found, severe, "trusted-proxies", "%v", err)
+	}
+	if (cfg.tlsCert == "") != (cfg.tlsKey == "") {
+		s.add(&found, severe, "tls-cert", "a certificate needs its key and the key its certificate: set tls-cert and tls-key, or neither")
 	}
 	cfg.db = s.secret(&found, "database")
 	cfg.sealed = s.number(&found, "sealed", 4, 1_000_000)
 	cfg.linkRate = s.number(&found, "link-rate", 1, math.MaxInt32)
 	cfg.readRate = s.number(&found, "read-rate", 1, math.MaxInt32)
 	cfg.keyRate = s.number(&found, "key-rate", 0, math.MaxInt32)
+	cfg.backupKeep = s.number(&found, "backup-keep", 1, 1_000_000)
+	if cfg.backupEvery, err = time.ParseDuration(s.v.GetString("backup-every")); err != nil || cfg.backupEvery < time.Second {
+		s.add(&found, severe, "backup-every", "%q is no time of at least a second, 1h or 30m for instance", s.v.GetString("backup-every"))
+	}
+	if cfg.backupDir != "" && isShared(cfg.db) {
+		s.add(&found, severe, "backup-dir", "a PostgreSQL database is backed up with PostgreSQL's own tools")
+	}
 	cfg.workRate = s.number(&found, "work-rate", 1, math.MaxInt32)
 	if err := cfg.level.UnmarshalText([]byte(s.v.GetString("log-level"))); err != nil {
 		s.add(&found, severe, "log-level", "%q is not debug, info, warn or error", s.v.GetString("log-level"))
@@ -147,11 +171,19 @@ func (s *settings) gather(c *cobra.Command) (cfg config, found problems) {
 	if cfg.format != formatText && cfg.format != formatJSON {
 		s.add(&found, severe, "log-format", "%q is not text or json", cfg.format)
 	}
+	if cfg.hooksTo, err = webhook.ParsePrivate(s.v.GetString("webhook-private")); err != nil {
+		s.add(&found, severe, "webhook-private", "%v", err)
+	}
 	if cfg.data == "" {
 		s.add(&found, severe, "data", "it names no directory")
 	}
 	if cfg.master == "" {
 		cfg.master = filepath.Join(cfg.data, "master.key")
+	}
+	if cfg.data != "" {
+		if err := cfg.followMaster(); err != nil {
+			s.add(&found, severe, "master-key", "%v", err)
+		}
 	}
 	return cfg, found
 }
@@ -235,7 +267,7 @@ func whole(v any) (int, error) {
 var others = []string{
 	"FAIRDICE_API_KEY", "FAIRDICE_API_KEY_FILE",
 	"FAIRDICE_AUDIT_GAMES", "FAIRDICE_CALIBRATE", "FAIRDICE_CORPUS", "FAIRDICE_HOSTILE_MB", "FAIRDICE_KILLS",
-	"FAIRDICE_REQUIRE_CORPUS", "FAIRDICE_SCALE",
+	"FAIRDICE_REQUIRE_CORPUS", "FAIRDICE_SCALE", "FAIRDICE_SOAK",
 }
 
 // strangers are variables that would be settings if they were spelt right.
@@ -274,14 +306,23 @@ func (s *settings) isSetting(key string) bool {
 type config struct {
 	data, db                    string
 	listen, master              string
+	masterNamed                 string // by the setting; master is where that has moved to
+	masterOld                   string // file of the key before it moved, to be removed
 	origin, tenant              string
 	proxy                       string
+	proxies                     []netip.Prefix // from which the header counts
+	tlsCert, tlsKey             string
 	relays, policy              string
 	sealed, linkRate            int
 	readRate, keyRate, workRate int
 	level                       slog.Level
-	format                      string // of the log
+	format                      string         // of the log
+	deliver                     bool           // send webhooks: only serve does
+	hooksTo                     []netip.Prefix // private networks that webhooks may reach
 	metricsListen               string
+	backupDir                   string
+	backupEvery                 time.Duration
+	backupKeep                  int
 	pprof                       bool // beside the metrics
 
 	// Without a policy file: witnesses in this process, and whom they satisfy.

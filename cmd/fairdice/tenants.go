@@ -19,9 +19,9 @@ import (
 	"fairdice/store"
 )
 
-// order is one thing an operator wants done with tenants and their keys.
+// order is one thing an operator wants done with tenants, their keys and their endpoints.
 type order struct {
-	Do      string   `json:"do"` // add, list, rotate, revoke or import
+	Do      string   `json:"do"` // add, list, rotate, revoke or import, or "webhooks " and a verb of those
 	Tenant  string   `json:"tenant,omitempty"`
 	Label   string   `json:"label,omitempty"`
 	Scopes  []string `json:"scopes,omitempty"`
@@ -29,6 +29,8 @@ type order struct {
 	Prefix  string   `json:"prefix,omitempty"`
 	Overlap string   `json:"overlap,omitempty"` // as parseSpan has it
 	Throws  string   `json:"throws,omitempty"`  // two digits each
+
+	Hook hookOrder `json:"hook,omitzero"`
 }
 
 // report is what came of an order.
@@ -41,6 +43,8 @@ type report struct {
 
 	Imported []house.ImportedArchive `json:"imported,omitempty"`
 	Left     int                     `json:"left,omitempty"`
+
+	Hook hookReport `json:"hook,omitzero"`
 
 	Error string `json:"error,omitempty"`
 }
@@ -73,6 +77,9 @@ func (s *service) carryOut(ctx context.Context, o order) (report, error) {
 }
 
 func (s *service) obey(ctx context.Context, o order) (report, error) {
+	if strings.HasPrefix(o.Do, "webhooks ") {
+		return s.hook(ctx, o)
+	}
 	switch o.Do {
 	case "add":
 		// A label is printed on the operator's terminal, in a table.
@@ -166,7 +173,7 @@ last day on which it works, in UTC (2027-01-31), or an instant
 // known about it on stderr.
 func showKey(c *cobra.Command, rep report) error {
 	if _, err := fmt.Fprintln(c.OutOrStdout(), rep.Key); err != nil {
-		return fmt.Errorf("show API key: %w; make another, and revoke this one: the list shows how it begins", err)
+		return fmt.Errorf("show key: %w; make another in its place: the list shows how this one begins", err)
 	}
 	if !rep.Expires.IsZero() {
 		fmt.Fprintf(c.ErrOrStderr(), "this key expires on %s\n", rep.Expires.Format(time.RFC3339))

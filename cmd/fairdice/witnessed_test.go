@@ -91,6 +91,10 @@ func TestServeWitnessed(t *testing.T) {
 	if out, err := command("backup", "--data", dir, backup).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	older, err := os.ReadFile(filepath.Join(dir, "head"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	p = startProcess(t, dir, listen)
 	open()
 	cosigned(size + 1)
@@ -111,9 +115,16 @@ func TestServeWitnessed(t *testing.T) {
 	if out, err := command("restore", "--data", dir, backup).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	out, err := command("serve", "--data", dir, "--listen", "127.0.0.1:0").CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "refuse to sign: witness") || !strings.Contains(string(out), "new origin") {
-		t.Errorf("a database that was rolled back: %v\n%s", err, out)
+	for _, head := range []string{"", string(older)} { // lost, or restored together with the database
+		if head != "" {
+			if err := os.WriteFile(filepath.Join(dir, "head"), []byte(head), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out, err := command("serve", "--data", dir, "--listen", "127.0.0.1:0").CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "refuse to sign: witness") || !strings.Contains(string(out), "new origin") {
+			t.Errorf("a database that was rolled back: %v\n%s", err, out)
+		}
 	}
 	w2.Process.Signal(syscall.SIGTERM)
 	if err := w2.Wait(); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"fairdice/internal/manual"
 	"fairdice/web/wasm"
 )
 
@@ -66,17 +67,16 @@ keys you trust.
 
 Exit status: 0 verified, 1 a check failed, 2 evidence is incomplete,
 3 malformed or empty input, or wrong usage.`,
-		Version:           version() + wasm.Line(),
-		SilenceUsage:      true,
-		SilenceErrors:     true,
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
-		Args:              noCommand,
+		Version:       version() + wasm.Line(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          noCommand,
 		RunE: func(*cobra.Command, []string) error {
 			return errors.New("no command given: try verify --help")
 		},
 	}
 	root.AddCommand(bundleCommand(), rollCommand(), anchorCommand(), recordCommand(), playsCommand(),
-		logCommand(), archiveCommand(), luckCommand())
+		logCommand(), archiveCommand(), luckCommand(), manual.Command())
 	takeOnce(root)
 	return root
 }

@@ -39,6 +39,7 @@ type Metrics struct {
 	requests  *prometheus.CounterVec
 	latency   *prometheus.HistogramVec
 	inFlight  prometheus.Gauge
+	streams   prometheus.Gauge
 	problems  *prometheus.CounterVec
 	rolls     *prometheus.CounterVec
 	draws     prometheus.Histogram
@@ -51,11 +52,15 @@ type Metrics struct {
 	round     prometheus.Gauge
 	sweeps    *prometheus.CounterVec
 	overdue   *prometheus.GaugeVec
+	told      *prometheus.CounterVec
+	dead      prometheus.Counter
 	updates   *prometheus.CounterVec
 	writing   prometheus.Histogram
 	reruns    prometheus.Counter
 	groups    prometheus.Histogram
 	stale     prometheus.Counter
+	backups   *prometheus.CounterVec
+	backedUp  prometheus.Gauge
 
 	snapshot snapshot
 }
@@ -70,9 +75,10 @@ func New(version string, fresh time.Duration) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry()}
 	m.requests = counters(m, "http_requests_total", "Requests answered, by route, method and class of status.", "route", "method", "status")
 	m.latency = add(m, prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "fairdice_http_request_duration_seconds", Help: "How long requests took, by route and method.", Buckets: seconds,
+		Name: "fairdice_http_request_duration_seconds", Help: "How long requests but streams took, by route and method.", Buckets: seconds,
 	}, []string{"route", "method"}))
-	m.inFlight = gauge(m, "http_requests_in_flight", "Requests that are being answered.")
+	m.inFlight = gauge(m, "http_requests_in_flight", "Requests that are being answered, open streams included.")
+	m.streams = gauge(m, "streams_open", "Streams of events that are open.")
 	m.problems = counters(m, "problems_total", "Problems answered, by code; rate-limited are the requests held back.", "code")
 	m.rolls = counters(m, "rolls_drawn_total", "Rolls drawn for the first time, by mode.", "mode")
 	m.draws = histogram(m, "draw_duration_seconds", "How long it took from a request to the commit of its new roll.", seconds)
@@ -85,11 +91,15 @@ func New(version string, fresh time.Duration) *Metrics {
 	m.round = gauge(m, "beacon_last_round_timestamp_seconds", "When the last round that was verified became public.")
 	m.sweeps = counters(m, "deadline_sweeps_total", "Times that deadlines were looked after, by result: ok, or failed if something that had to end was left.", "result")
 	m.overdue = gauges(m, "deadline_left", "Games and sequences (kind) at their deadline that the last sweep could not end, at most 200 each.", "kind")
+	m.told = counters(m, "webhook_attempts_total", "Attempts to tell endpoints of events, by result: ok or failed.", "result")
+	m.dead = counter(m, "webhook_dead_total", "Messages to endpoints that were given up.")
 	m.updates = counters(m, "store_updates_total", "Updates of the database, by result: ok, refused, conflict, uncertain, storage or canceled.", "result")
 	m.writing = histogram(m, "store_update_duration_seconds", "How long updates of the database took, waiting included.", seconds)
 	m.reruns = counter(m, "store_update_reruns_total", "Times that an update ran again because another one was faster.")
 	m.groups = histogram(m, "store_commit_updates", "Updates that shared one commit (SQLite).", []float64{1, 2, 4, 8, 16, 32, 64, 128, 256})
 	m.stale = counter(m, "stats_failures_total", "Scrapes that could not read the database; they leave out what is read from it.")
+	m.backups = counters(m, "backups_total", "Backups of the database, by result: ok or failed.", "result")
+	m.backedUp = gauge(m, "backup_last_success_timestamp_seconds", "When the newest backup was begun; 0 if there is none.")
 	m.snapshot = snapshot{fresh: fresh, failed: m.stale}
 	add(m, &m.snapshot)
 	add(m, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -99,6 +109,8 @@ func New(version string, fresh time.Duration) *Metrics {
 	for _, result := range []string{ok, failed} {
 		m.beacon.WithLabelValues(result)
 		m.sweeps.WithLabelValues(result)
+		m.backups.WithLabelValues(result)
+		m.told.WithLabelValues(result)
 	}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})

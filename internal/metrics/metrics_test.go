@@ -92,6 +92,11 @@ func TestCounts(t *testing.T) {
 	m.Answered("GET", "/version", 200, time.Second)
 	m.Answered("PUT", "other", 0, time.Second)
 	m.Arrived()
+	m.Streaming(1)
+	m.Streaming(1)
+	m.Followed("GET", "/v1/feed", 200)
+	m.Streaming(-1)
+	m.Arrived()
 	m.Refused(house.PoolEmpty)
 	m.ToppedUp("club", "live", nil)
 	m.ToppedUp("club", "live", some)
@@ -103,6 +108,9 @@ func TestCounts(t *testing.T) {
 	m.Looked(house.Swept{Closed: 1}, nil)
 	m.Looked(house.Swept{LeftGames: 2, LeftSequences: 1}, some)
 	m.Looked(house.Swept{}, some) // it could not look: nobody knows that nothing is left
+	m.Told(true, false)
+	m.Told(false, false)
+	m.Told(false, true)
 	want := `# HELP fairdice_beacon_last_round_timestamp_seconds When the last round that was verified became public.
 # TYPE fairdice_beacon_last_round_timestamp_seconds gauge
 fairdice_beacon_last_round_timestamp_seconds 1000
@@ -118,11 +126,12 @@ fairdice_deadline_left{kind="sequence"} 1
 # TYPE fairdice_deadline_sweeps_total counter
 fairdice_deadline_sweeps_total{result="failed"} 2
 fairdice_deadline_sweeps_total{result="ok"} 1
-# HELP fairdice_http_requests_in_flight Requests that are being answered.
+# HELP fairdice_http_requests_in_flight Requests that are being answered, open streams included.
 # TYPE fairdice_http_requests_in_flight gauge
 fairdice_http_requests_in_flight 1
 # HELP fairdice_http_requests_total Requests answered, by route, method and class of status.
 # TYPE fairdice_http_requests_total counter
+fairdice_http_requests_total{method="GET",route="/v1/feed",status="2xx"} 1
 fairdice_http_requests_total{method="GET",route="/version",status="2xx"} 1
 fairdice_http_requests_total{method="PUT",route="other",status="none"} 1
 # HELP fairdice_pool_top_ups_total Times that a pool was filled (result ok) or could not be (failed).
@@ -160,6 +169,16 @@ fairdice_store_updates_total{result="ok"} 2
 fairdice_store_updates_total{result="refused"} 1
 fairdice_store_updates_total{result="storage"} 1
 fairdice_store_updates_total{result="uncertain"} 1
+# HELP fairdice_streams_open Streams of events that are open.
+# TYPE fairdice_streams_open gauge
+fairdice_streams_open 1
+# HELP fairdice_webhook_attempts_total Attempts to tell endpoints of events, by result: ok or failed.
+# TYPE fairdice_webhook_attempts_total counter
+fairdice_webhook_attempts_total{result="failed"} 2
+fairdice_webhook_attempts_total{result="ok"} 1
+# HELP fairdice_webhook_dead_total Messages to endpoints that were given up.
+# TYPE fairdice_webhook_dead_total counter
+fairdice_webhook_dead_total 1
 # HELP fairdice_witness_requests_total Cosignatures that were asked for, by witness and result: ok or failed.
 # TYPE fairdice_witness_requests_total counter
 fairdice_witness_requests_total{result="failed",witness="w1"} 1
@@ -173,6 +192,10 @@ fairdice_witness_requests_total{result="ok",witness="w1"} 1
 	}
 	if err := testutil.GatherAndCompare(m.registry, strings.NewReader(want), names...); err != nil {
 		t.Error(err)
+	}
+	// A stream lasts as long as its caller stays, which is no latency.
+	if n := testutil.CollectAndCount(m.latency); n != 2 {
+		t.Errorf("%d latencies were measured, want those of two routes", n)
 	}
 	problems, err := testutil.GatherAndLint(m.registry)
 	if err != nil {

@@ -12,14 +12,22 @@ func (m *Metrics) Arrived() { m.inFlight.Inc() }
 
 // Answered counts it out.
 func (m *Metrics) Answered(method, route string, status int, took time.Duration) {
+	m.Followed(method, route, status)
+	m.latency.WithLabelValues(route, method).Observe(took.Seconds())
+}
+
+// Followed counts out a request for a stream.
+func (m *Metrics) Followed(method, route string, status int) {
 	m.inFlight.Dec()
 	class := "none" // the caller was cut off
 	if status >= 100 {
 		class = strconv.Itoa(status/100) + "xx"
 	}
 	m.requests.WithLabelValues(route, method, class).Inc()
-	m.latency.WithLabelValues(route, method).Observe(took.Seconds())
 }
+
+// Streaming counts the streams that are open.
+func (m *Metrics) Streaming(change int) { m.streams.Add(float64(change)) }
 
 // Refused counts a problem.
 func (m *Metrics) Refused(code house.Code) { m.problems.WithLabelValues(string(code)).Inc() }
@@ -65,4 +73,29 @@ func (m *Metrics) Looked(done house.Swept, err error) {
 	}
 	m.overdue.WithLabelValues("game").Set(float64(done.LeftGames))
 	m.overdue.WithLabelValues("sequence").Set(float64(done.LeftSequences))
+}
+
+// BackedUp counts a backup that was begun at some time, or failed.
+func (m *Metrics) BackedUp(begun time.Time, err error) {
+	m.backups.WithLabelValues(result(err)).Inc()
+	if err == nil {
+		m.BackupFound(begun)
+	}
+}
+
+// BackupFound says of when the newest backup is that was there already.
+func (m *Metrics) BackupFound(begun time.Time) {
+	m.backedUp.Set(float64(begun.Unix()))
+}
+
+// Told counts an attempt to tell an endpoint of an event.
+func (m *Metrics) Told(taken, dead bool) {
+	result := ok
+	if !taken {
+		result = failed
+	}
+	m.told.WithLabelValues(result).Inc()
+	if dead {
+		m.dead.Inc()
+	}
 }

@@ -37,12 +37,13 @@ var (
 	leading    = desc("lease_held", "1 if this instance signs.")
 	epoch      = desc("lease_epoch", "Number of the last lease of this instance.")
 	sealed     = desc("sequences_sealed_total", "Sequences sealed ever, by tenant and mode.", "tenant", "mode")
+	outbox     = desc("webhook_messages", "Messages to endpoints that were not delivered, by state: waiting or dead.", "state")
 	free       = desc("pool_free_sequences", "Sealed sequences that no game has, by tenant and mode.", "tenant", "mode")
 )
 
 // Describe names the metrics that are read from the house.
 func (s *snapshot) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{logged, signed, cosigned, checkpoint, forked, leading, epoch, sealed, free} {
+	for _, d := range []*prometheus.Desc{logged, signed, cosigned, checkpoint, forked, leading, epoch, sealed, free, outbox} {
 		to <- d
 	}
 }
@@ -65,6 +66,8 @@ func (s *snapshot) Collect(to chan<- prometheus.Metric) {
 	value(forked, prometheus.GaugeValue, number(st.Refused))
 	value(leading, prometheus.GaugeValue, number(st.Leading))
 	value(epoch, prometheus.GaugeValue, float64(st.Epoch))
+	value(outbox, prometheus.GaugeValue, float64(st.Outbox.Waiting), "waiting")
+	value(outbox, prometheus.GaugeValue, float64(st.Outbox.Dead), "dead")
 	for _, p := range st.Pools {
 		value(sealed, prometheus.CounterValue, float64(p.Sealed), p.Tenant, p.Mode)
 		value(free, prometheus.GaugeValue, float64(p.Free), p.Tenant, p.Mode)

@@ -99,6 +99,16 @@ func CheckAddress(address string) error {
 // variables of its environment (PGHOST, PGPASSFILE …) count too. With several
 // hosts and target_session_attrs=read-write the store follows a failover.
 func Open(ctx context.Context, address string, o Options) (store.Store, error) {
+	return open(ctx, address, o, func(c *conn) error {
+		scripts, err := migrations()
+		if err != nil {
+			return err
+		}
+		return migrate(c, scripts, time.Now())
+	})
+}
+
+func open(ctx context.Context, address string, o Options, ready func(*conn) error) (*database, error) {
 	config, err := pgconn.ParseConfig(address)
 	if err != nil {
 		return nil, fmt.Errorf("read database address: %w", err)
@@ -123,10 +133,7 @@ func Open(ctx context.Context, address string, o Options) (store.Store, error) {
 	}
 	err = checkServer(c)
 	if err == nil {
-		var scripts []string
-		if scripts, err = migrations(); err == nil {
-			err = migrate(c, scripts, time.Now())
-		}
+		err = ready(c)
 	}
 	if err != nil {
 		c.close()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // Backup writes a copy of the database at path to a new file, which holds one
@@ -12,8 +14,8 @@ import (
 // by another process too, and goes on working. Secrets are in it only sealed;
 // the key that seals them is not (PROTOCOL.md §2).
 //
-// The copy gets its name last, so a backup that was interrupted is never taken
-// for one.
+// The copy is read back before it gets its name, so neither a backup that was
+// interrupted nor one that the disk has spoiled is taken for one.
 func Backup(path, to string) (err error) {
 	partial := to + ".partial"
 	defer func() {
@@ -55,5 +57,47 @@ func copyTo(path, partial string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close()) // VACUUM leaves that to its caller
+	if err := errors.Join(f.Sync(), f.Close()); err != nil { // VACUUM leaves that to its caller
+		return err
+	}
+	return Check(partial)
 }
+
+// Check reads the whole of a database, also beside the service that uses it,
+// and demands that it is one of this kind, of a schema that this program knows or can bring up
+// to date, with every page and index as it must be.
+func Check(path string) (err error) {
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("check database: %w", err)
+	}
+	scripts, err := migrations()
+	if err != nil {
+		return err
+	}
+	c, err := connect(path, readOnly, "busy_timeout = 5000", "cache_size = -16384")
+	if err != nil {
+		return fmt.Errorf("check database: %w", err)
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	version, err := schemaVersion(c, applicationID)
+	switch {
+	case err != nil:
+		return fmt.Errorf("check database: %w", err)
+	case version == 0:
+		return errors.New("check database: the file is empty")
+	case version > len(scripts):
+		return fmt.Errorf("check database: schema version %d is newer than %d, the newest this program knows", version, len(scripts))
+	}
+	var said []string
+	err = c.query(func(r *row) { said = append(said, r.text(0)) }, fmt.Sprintf("PRAGMA integrity_check(%d)", faultsShown))
+	if err == nil && !slices.Equal(said, []string{"ok"}) {
+		err = fmt.Errorf("it is damaged: %s", strings.Join(said, "; "))
+	}
+	if err != nil {
+		return fmt.Errorf("check database: %w", err)
+	}
+	return nil
+}
+
+// faultsShown is how many faults of a damaged database an error names.
+const faultsShown = 5

@@ -65,6 +65,13 @@ func apply(c *conn, id, version int, script string, now time.Time) error {
 		script = fmt.Sprintf("PRAGMA application_id = %d;\n", id) +
 			"CREATE TABLE schema (version INTEGER PRIMARY KEY, applied INTEGER NOT NULL) STRICT;\n" + script
 	}
+	if version == 2 && id == applicationID {
+		missing, err := early(c)
+		if err != nil {
+			return err
+		}
+		script = missing + script
+	}
 	if err := c.once(script); err != nil {
 		return err
 	}

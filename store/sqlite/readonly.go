@@ -13,8 +13,11 @@ import (
 // lock is for those who write.
 type ReadOnly struct{ db *database }
 
+// ErrSchema: the schema of a database is not the one of this program.
+var ErrSchema = errors.New("another schema")
+
 // OpenReader opens a database to read it. The schema must be the one of this
-// program: only Open brings it up to date.
+// program, or the error wraps ErrSchema: only Open brings it up to date.
 func OpenReader(path string, o Options) (*ReadOnly, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
@@ -44,7 +47,7 @@ func currentSchema(c *conn) error {
 	}
 	version, err := schemaVersion(c, applicationID)
 	if err == nil && version != len(scripts) {
-		err = fmt.Errorf("schema version %d, this program reads %d: use the version of the service that runs", version, len(scripts))
+		err = fmt.Errorf("%w: version %d, this program reads %d: use the version of the service that runs", ErrSchema, version, len(scripts))
 	}
 	return err
 }

@@ -27,13 +27,13 @@ func (t *tx) AddTenant(v store.Tenant) error {
 	return wrap(err, "add tenant %s", v.Name)
 }
 
-const selectAPIKey = "SELECT hash, tenant, label, prefix, scopes, created, revoked, expires, used, replaces FROM api_keys "
+const selectAPIKey = "SELECT hash, tenant, label, prefix, scopes, created, revoked, expires, used, replaces, withdrawn FROM api_keys "
 
 func scanAPIKey(r *row) store.APIKey {
 	return store.APIKey{
 		Hash: r.hash(0), Tenant: r.text(1), Label: r.text(2), Prefix: r.text(3),
 		Scopes: strings.Fields(r.text(4)), Created: r.time(5), Revoked: r.time(6),
-		Expires: r.time(7), Used: r.time(8), Replaces: r.hash(9),
+		Expires: r.time(7), Used: r.time(8), Replaces: r.hash(9), Withdrawn: r.bool(10),
 	}
 }
 
@@ -53,15 +53,15 @@ func (t *tx) AddAPIKey(k store.APIKey) error {
 			return fmt.Errorf("add API key %s: scope %q is not a word", k.Prefix, s)
 		}
 	}
-	err := t.add(`INSERT INTO api_keys (hash, tenant, label, prefix, scopes, created, revoked, expires, used, replaces)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	err := t.add(`INSERT INTO api_keys (hash, tenant, label, prefix, scopes, created, revoked, expires, used, replaces, withdrawn)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		k.Hash, k.Tenant, k.Label, k.Prefix, strings.Join(k.Scopes, " "), k.Created, k.Revoked,
-		k.Expires, k.Used, k.Replaces)
+		k.Expires, k.Used, k.Replaces, k.Withdrawn)
 	return wrap(err, "add API key %s", k.Prefix)
 }
 
-func (t *tx) RevokeAPIKey(hash [32]byte, at time.Time) error {
-	n, err := t.conn.exec("UPDATE api_keys SET revoked = ? WHERE hash = ?", at, hash)
+func (t *tx) RevokeAPIKey(hash [32]byte, at time.Time, final bool) error {
+	n, err := t.conn.exec("UPDATE api_keys SET revoked = ?, withdrawn = ? WHERE hash = ?", at, final, hash)
 	if err == nil && n == 0 {
 		err = store.ErrNotFound
 	}

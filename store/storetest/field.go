@@ -34,6 +34,9 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 	case store.SequenceState, store.GameState:
 		v.SetUint(3)
 		return
+	case store.MessageState:
+		v.SetUint(2)
+		return
 	}
 	switch v.Kind() {
 	case reflect.Struct:

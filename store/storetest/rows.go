@@ -29,7 +29,7 @@ func testAPIKeys(t *testing.T, s store.Store) {
 	second := store.APIKey{Hash: hash("second"), Tenant: "club", Created: instant(2)}
 	other := store.APIKey{
 		Hash: hash("other"), Tenant: "café", Created: instant(3), Revoked: instant(4),
-		Expires: instant(5), Used: instant(3), Replaces: first.Hash,
+		Expires: instant(5), Used: instant(3), Replaces: first.Hash, Withdrawn: true,
 	}
 	for _, k := range []store.APIKey{second, other, first} {
 		update(t, s, func(tx store.Tx) error { return tx.AddAPIKey(k) })
@@ -44,10 +44,12 @@ func testAPIKeys(t *testing.T, s store.Store) {
 	same(t, get(t, s, func(r store.Reader) ([]store.APIKey, error) { return r.APIKeys("club") }),
 		[]store.APIKey{first, second})
 
-	update(t, s, func(tx store.Tx) error { return tx.RevokeAPIKey(first.Hash, instant(9)) })
-	first.Revoked = instant(9)
-	same(t, get(t, s, read(first.Hash)), first)
-	refused(t, s, store.ErrNotFound, func(tx store.Tx) error { return tx.RevokeAPIKey(hash("none"), instant(9)) })
+	for _, final := range []bool{false, true} {
+		update(t, s, func(tx store.Tx) error { return tx.RevokeAPIKey(first.Hash, instant(9), final) })
+		first.Revoked, first.Withdrawn = instant(9), final
+		same(t, get(t, s, read(first.Hash)), first)
+	}
+	refused(t, s, store.ErrNotFound, func(tx store.Tx) error { return tx.RevokeAPIKey(hash("none"), instant(9), true) })
 
 	// Several instances note the use of one key, each when it comes to it.
 	for _, at := range []int{7, 6, 8, 8} {

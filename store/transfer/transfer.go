@@ -127,7 +127,7 @@ func logRoot(r store.Reader) (translog.Hash, error) {
 // walk shows every row, in an order that does not depend on the kind of store.
 // Entries come first, for other rows name their index.
 func walk(r store.Reader, modes []string, show func(any) error) error {
-	for _, of := range []func(store.Reader, []string, func(any) error) error{walkLog, walkTenants, walkMatches, walkSpent, walkTallies} {
+	for _, of := range []func(store.Reader, []string, func(any) error) error{walkLog, walkTenants, walkMatches, walkSpent, walkTallies, walkOutbox} {
 		if err := of(r, modes, show); err != nil {
 			return err
 		}
@@ -311,6 +311,34 @@ func walkTallies(r store.Reader, _ []string, show func(any) error) error {
 	return show(counting)
 }
 
+func walkOutbox(r store.Reader, _ []string, show func(any) error) error {
+	endpoints, err := r.Endpoints()
+	if err != nil {
+		return err
+	}
+	for _, e := range endpoints {
+		if err := show(e); err != nil {
+			return err
+		}
+		for after := ""; ; {
+			messages, err := r.Messages(e.ID, after, batch)
+			if err != nil {
+				return err
+			}
+			if len(messages) == 0 {
+				break
+			}
+			for _, m := range messages {
+				if err := show(m); err != nil {
+					return err
+				}
+				after = m.ID
+			}
+		}
+	}
+	return nil
+}
+
 // writer fills a store, some rows at a time.
 type writer struct {
 	ctx  context.Context
@@ -368,6 +396,10 @@ func put(tx store.Tx, row any) error {
 		return tx.AddEvents(row.match, row.game, 1, row.lines)
 	case [32]byte:
 		return tx.Spend(row)
+	case store.Endpoint:
+		return tx.AddEndpoint(row)
+	case store.Message:
+		return tx.AddMessage(row)
 	case store.Tally:
 		return underLock(tx, func() error { return tx.SetTally(row) })
 	case store.Counting:

@@ -110,6 +110,20 @@ func filled(t *testing.T, s store.Store) {
 		if err := tx.SetCounting(store.Counting{Done: 7, Until: 99}); err != nil {
 			return err
 		}
+		for _, id := range []string{"e2", "e1"} {
+			e := store.Endpoint{ID: id, Tenant: "a", Address: "https://a.example/", Events: []string{"game.closed", "pool.low"}, Plain: true,
+				Sealed: []byte("key"), OldSealed: []byte("old key"), OldEnds: at, Created: at, Disabled: at, Reason: "gone", Version: 3}
+			if err := tx.AddEndpoint(e); err != nil {
+				return err
+			}
+			for n := range batch + 2 {
+				m := store.Message{Endpoint: id, ID: fmt.Sprint("msg_", n), Type: "pool.low", Entry: int64(n - 1), Body: []byte("{}"), Created: at,
+					State: store.MessageState(n % 3), Attempts: n, Due: at, Status: 500, Failure: "HTTP 500", Version: 2}
+				if err := tx.AddMessage(m); err != nil {
+					return err
+				}
+			}
+		}
 		for i := range batch + 5 {
 			id := fmt.Sprintf("match-%d", i)
 			m := store.Match{ID: id, Tenant: "a", Open: int64(i), Games: 1, Tip: [2][32]byte{hash("tip %d", i)}, Finish: -1, Version: int64(rng.IntN(9))}
@@ -151,7 +165,7 @@ func TestCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := store.Counts{Tenants: 2, APIKeys: 2, Sequences: 4 * (batch + 3), Archives: 6, Matches: batch + 5, Games: batch + 5,
-		Segments: batch + 5, Rolls: 3 * (batch + 5), Events: 2 * (batch + 5), Spent: batch + 5, Entries: batch + 77, Hashes: 2*(batch+77) - 3, Checkpoints: 12, Tallies: 2}
+		Segments: batch + 5, Rolls: 3 * (batch + 5), Events: 2 * (batch + 5), Spent: batch + 5, Entries: batch + 77, Hashes: 2*(batch+77) - 3, Checkpoints: 12, Tallies: 2, Endpoints: 2, Messages: 2 * (batch + 2)}
 	if there != want || back != want {
 		t.Errorf("copied %+v and %+v, want %+v", there, back, want)
 	}
