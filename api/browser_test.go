@@ -145,14 +145,16 @@ func TestOffline(t *testing.T) {
 	}
 }
 
-// Without JavaScript all that is known stands on the page.
+// Without JavaScript all that is known stands on the page, and nothing waits.
 func TestNoScript(t *testing.T) {
 	b := newPages(t)
-	pages := inBrowser(t, b)
-	for _, path := range pages[:8] {
-		a := b.send(http.MethodGet, path, "", "Authorization", "", "Accept", "text/html")
-		if a.status != http.StatusOK || len(a.body) < 1000 {
-			t.Errorf("%s: %d, %d bytes", path, a.status, len(a.body))
+	p := browser.Open(t, browser.Look{NoScript: true})
+	for _, path := range inBrowser(t, b)[:8] {
+		p.Go(b.url + path)
+		text := browser.Eval[string](p, `document.querySelector('main').innerText`)
+		if text == "" || browser.Eval[bool](p, `[...document.querySelectorAll('.proof, .theme')].some((e) => e.checkVisibility())`) {
+			t.Errorf("%s without JavaScript:\n%s", path, text)
 		}
+		p.Quiet()
 	}
 }
