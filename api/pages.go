@@ -79,7 +79,14 @@ func (s *server) checkPage(*http.Request) (web.Page, error) {
 func (s *server) howPage(*http.Request) (web.Page, error) { return web.How{}, nil }
 
 func (s *server) chainPage(*http.Request) (web.Page, error) {
-	return web.MyChain{Key: s.house.VerifierKey(), Origin: s.house.Origin()}, nil
+	p := web.MyChain{Key: s.house.VerifierKey(), Origin: s.house.Origin()}
+	for _, v := range rules.Variants() {
+		p.Variants = append(p.Variants, v.ID)
+	}
+	for _, m := range commitment.Modes() {
+		p.Modes = append(p.Modes, m.String())
+	}
+	return p, nil
 }
 
 // matchPage shows what everybody may see; of a match that goes on no move.

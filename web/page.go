@@ -159,7 +159,18 @@ type How struct{ ok }
 // MyChain is the page on which a player keeps his own chain of links.
 type MyChain struct {
 	ok
-	Key, Origin string
+	Key, Origin     string
+	Variants, Modes []string // to choose from
+}
+
+// Steps are what a release passes, in the words and in the order of player.js.
+func (MyChain) Steps() []string {
+	return []string{"signature", "first", "consistency", "inclusion", "open", "assign", "deal", "kept"}
+}
+
+// Checks are those of PROTOCOL.md §9 that can make player.js refuse a link.
+func (MyChain) Checks() []string {
+	return []string{"format", "log.signature", "log.consistency", "log.inclusion", "log.order", "statements.refs", "level", "deal.links", "deal.beacon", "deal.cut"}
 }
 
 // Failure is what is answered instead of a page.

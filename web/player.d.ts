@@ -49,6 +49,9 @@ export interface Terms {
 /** Whether a signature (hex) is the beacon's of the round. */
 export type Beacon = (round: number, signature: string) => Promise<boolean>
 
+/** What a release has passed, in this order; `first` comes where no checkpoint was seen before, `deal` for a throw. */
+export type Step = 'signature' | 'first' | 'consistency' | 'inclusion' | 'open' | 'assign' | 'deal' | 'kept'
+
 export interface Link { seat: 'a' | 'b', link: string }
 
 export const LINKS: number
@@ -64,8 +67,8 @@ export class Spent extends Error {}
 
 export class Player {
   private constructor ()
-  static create (o: { store: Store, logKey: string, links?: number, beacon?: Beacon }): Promise<Player>
-  static load (o: { store: Store, beacon?: Beacon }): Promise<Player>
+  static create (o: { store: Store, logKey: string, links?: number, beacon?: Beacon, passed?: (step: Step) => void }): Promise<Player>
+  static load (o: { store: Store, beacon?: Beacon, passed?: (step: Step) => void }): Promise<Player>
   get anchor (): string
   get logKey (): string
   get match (): string

@@ -23,6 +23,11 @@
 //
 // The BLS signature of a beacon needs more than WebCrypto has. Whoever can check one gives `beacon`, a function of round and
 // signature (hex) that resolves to whether it is good; without it checkRoll says that deal.beacon was not checked.
+//
+// Whoever shows the player what is checked gives `passed`, a function that is told each step of a release that was passed, in
+// this order: 'signature' of the checkpoint; 'consistency' with the one seen last, or 'first' if there was none; 'inclusion'
+// of all statements; 'open' with his anchor and terms; 'assign', or for a throw 'deal'; 'kept': the state is durable, and the
+// link is about to leave.
 
 import { Distrust, assignOf, checkAssign, checkReceipt, checkRound, distrusting, readEvidence, seatOf, shaped } from './evidence.js'
 import { consistent, cutOf, hex, linkBefore, openCheckpoint, parseKey, unhex } from './proof.js'
@@ -89,24 +94,25 @@ const find = (state, game, segment, turn = 0) => state.released.findIndex((r) =>
 
 /** One chain for one match. Its methods run one after the other, however they are called. */
 export class Player {
-  #store; #state; #text; #chain; #key; #beacon
+  #store; #state; #text; #chain; #key; #beacon; #passed
   #busy = Promise.resolve()
 
   /** Makes a chain and keeps it. The store must be empty: an anchor is for one match. */
-  static async create ({ store, logKey, links = LINKS, beacon }) {
+  static async create ({ store, logKey, links = LINKS, beacon, passed = () => {} }) {
     const last = globalThis.crypto.getRandomValues(new Uint8Array(32))
     const p = new Player()
     p.#key = await parseKey(logKey)
     p.#chain = await Chain.restore(last, links)
     p.#store = store
     p.#beacon = beacon
+    p.#passed = passed
     p.#text = null
     await p.#save({ format: FORMAT, key: logKey, last: hex(last), length: links, terms: { match: '' }, released: [] })
     return p
   }
 
   /** Reads what a store keeps. */
-  static async load ({ store, beacon }) {
+  static async load ({ store, beacon, passed = () => {} }) {
     const p = new Player()
     p.#text = await store.get()
     if (typeof p.#text !== 'string' || p.#text.length > MAX_STATE) throw new Error('load player: the store keeps no player')
@@ -118,6 +124,7 @@ export class Player {
     p.#state = state
     p.#store = store
     p.#beacon = beacon
+    p.#passed = passed
     return p
   }
 
@@ -202,6 +209,7 @@ export class Player {
     let e
     try {
       e = await readEvidence(answer.statements, head)
+      this.#passed('inclusion')
       await admit(draft, e)
     } catch (refusal) {
       await this.#save(draft).catch(() => {}) // the refusal matters more
@@ -209,17 +217,23 @@ export class Player {
     }
     const link = await this.#chain.link(find(draft, game, segment, turn) + 1)
     await this.#save(draft)
+    this.#passed('kept')
     return { seat: seatOf(e, this.anchor), link }
   }
 
   // The answer's checkpoint is the log's and extends the one seen last.
   async #extend (seen, answer) {
     const head = await distrusting('log.signature', () => openCheckpoint(answer.checkpoint, this.#key))
-    if (!seen || seen.size === 0) return head
+    this.#passed('signature')
+    if (!seen || seen.size === 0) {
+      this.#passed('first')
+      return head
+    }
     const proof = await distrusting('log.consistency', () => answer.consistency.map(unhex))
     if (!await consistent(seen.size, seen.root, head.size, head.root, proof)) {
       throw new Distrust('log.consistency', `the log of ${head.size} statements does not extend the one of ${seen.size} seen before`)
     }
+    this.#passed('consistency')
     return head
   }
 
@@ -236,6 +250,7 @@ export class Player {
       }
     }
     const commit = checkAssign(e, open, assign)
+    this.#passed('assign')
     if (find(draft, game, segment) >= 0) return // the same link again
     if (e.over || e.ended.has(game)) throw new Error(`release link: game ${game} has ended`)
     if (e.deal.some((d) => d.s.game === game && d.s.segment === segment)) {
@@ -249,6 +264,7 @@ export class Player {
     const open = this.#checkOpen(e)
     if (draft.open && draft.open !== open.hash) throw new Distrust('statements.refs', 'the open is not the one seen before')
     draft.open = open.hash
+    this.#passed('open')
     return open
   }
 
@@ -286,6 +302,7 @@ export class Player {
     const deals = e.deal.filter((d) => d.s.game === game && d.s.segment === segment)
     if (deals.length !== 1) throw new Distrust('log.order', `${deals.length} deals of game ${game}, segment ${segment}, want one`)
     await this.#checkDeal(e, open.s, assign.s, deals[0].s, mine, number)
+    this.#passed('deal')
     if (find(draft, game, segment, turn) >= 0) return // the same link again
     if (e.over || e.ended.has(game)) throw new Error(`release link: game ${game} has ended`)
     // A link for a later throw would be known before the dice of this one are.

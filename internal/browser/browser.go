@@ -169,12 +169,19 @@ func Eval[T any](p *Page, expression string) (v T) {
 	return v
 }
 
-// Until waits for an expression to be true.
+// Until waits for an expression to be true, also while one page follows another.
 func (p *Page) Until(expression string) {
 	p.t.Helper()
 	p.call("wait for "+expression, func(ctx context.Context) error {
-		_, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(patience)))
-		return err
+		for {
+			if ok, _ := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+expression+")")); ok {
+				return nil
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
 	})
 }
 
