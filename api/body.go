@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,6 +21,11 @@ import (
 // size PROTOCOL.md §5 allows comes in one request when a dice-only game is
 // closed, and JSON puts three characters around every line of it.
 const MaxBody = 2 << 20
+
+// unreadGrace is how long the rest of a body may still come once its request is
+// answered: net/http reads on, to use the connection again, before it even sends
+// the answer. Whoever sends all at once sees it and no reset.
+const unreadGrace = time.Second
 
 // body reads a request body whole, so that what is behind the first JSON
 // value is not silently dropped, and refuses what two readers could read in two ways.

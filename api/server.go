@@ -259,6 +259,10 @@ func (s *server) guard(next http.Handler) http.Handler {
 				slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Duration("took", time.Since(started)))
 		}()
 		next.ServeHTTP(w, r)
+		if r.ContentLength != 0 {
+			// A server that cannot set deadlines, as in tests, waits longer.
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(unreadGrace))
+		}
 	})
 }
 

@@ -151,19 +151,24 @@ func TestTerminated(t *testing.T) {
 }
 
 // A client that has sent half a request and fell silent does not hold up a
-// stop, and is no reason to fail; so it is with each signal that asks for one.
+// stop, and is no reason to fail; so it is with each signal that asks for one,
+// and whether the rest of the request would have been read or not.
 func TestStopsWithHalfRequest(t *testing.T) {
 	for _, signal := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
 			p := startProcess(t, t.TempDir(), freeAddress(t))
-			c, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
-			if err != nil {
-				t.Fatal(err)
+			half := func(key string) net.Conn {
+				c, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { c.Close() })
+				io.WriteString(c, "PUT /v1/matches/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+key+"\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+				return c
 			}
-			defer c.Close()
-			io.WriteString(c, "PUT /v1/matches/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
-			time.Sleep(100 * time.Millisecond) // for the request to get there
+			member, stranger := half(p.apiKey), half("wrong")
+			time.Sleep(100 * time.Millisecond) // for the requests to get there
 			begun := time.Now()
 			if err := p.end(signal); err != nil {
 				t.Errorf("%v\n%s", err, p.errors)
@@ -171,9 +176,11 @@ func TestStopsWithHalfRequest(t *testing.T) {
 			if took := time.Since(begun); took > Patience/2 {
 				t.Errorf("the stop took %s", took)
 			}
-			answer, err := io.ReadAll(c)
-			if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 408 ") {
-				t.Errorf("the client was told %q, %v", answer, err)
+			for want, c := range map[string]net.Conn{"408": member, "401": stranger} {
+				answer, err := io.ReadAll(c)
+				if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 "+want+" ") {
+					t.Errorf("the client was told %q, %v; want %s", answer, err, want)
+				}
 			}
 		})
 	}
