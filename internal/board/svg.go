@@ -2,7 +2,6 @@ package board
 
 import (
 	"fmt"
-	"html"
 	"strings"
 
 	"fairdice/rules"
@@ -20,13 +19,17 @@ const (
 	svgTall  = 2*margin + 2*tall + gap
 )
 
+// escaped makes text safe in XML. Package html would bring its table of entities
+// into the page's module.
+var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")
+
 // SVG draws the position as a self-contained picture that scales. A page may set the custom properties
 // --board-ground, --board-light, --board-dark, --board-white, --board-black, --board-line and --board-mark; the words of
 // Describe are its title and description. It needs no script, no font file and no element ids.
 func SVG(p rules.Position, o Options) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" font-family="sans-serif" font-size="14" text-anchor="middle">`+"\n", svgWidth, svgTall)
-	fmt.Fprintf(&b, "<title>%s</title>\n<desc>%s</desc>\n", html.EscapeString(o.say("board.at-bottom", o.name(o.View))), html.EscapeString(Describe(p, o)))
+	fmt.Fprintf(&b, "<title>%s</title>\n<desc>%s</desc>\n", escaped.Replace(o.say("board.at-bottom", o.name(o.View))), escaped.Replace(Describe(p, o)))
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" rx="6" %s/>`+"\n", svgWidth, svgTall, fill("ground", "#6b4a2b"))
 	pts := o.points(p)
 	for _, pt := range pts {
