@@ -28,9 +28,9 @@ func newPages(t *testing.T, change ...func(*api.Config)) *bench {
 }
 
 var (
-	inline = regexp.MustCompile(`(?i)<style|\sstyle=|\son[a-z]+=|<script(?:\s+type="module")?>|javascript:`)
+	inline = regexp.MustCompile(`(?i)<style|\sstyle=|\son[a-z]+=|<script(?:\s+type="module")?>|="\s*javascript:`)
 	unsaid = regexp.MustCompile(`\bpage\.[a-z]+\.[a-z.-]+`) // a key that the catalogue does not have
-	loaded = regexp.MustCompile(`(?:src|href)="(/static/[^"]+)"`)
+	loaded = regexp.MustCompile(`<(?:script|link|img)\s[^>]*(?:src|href)="(/static/[^"]+)"`)
 )
 
 // Every page in every language is whole: no text is missing, nothing is inline,
