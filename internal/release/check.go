@@ -66,7 +66,7 @@ func (r *release) copyTo(dir string) error {
 	if err != nil {
 		return fmt.Errorf("copy source: %w", err)
 	}
-	for name := range strings.SplitSeq(strings.Trim(names+"\x00"+modules, "\x00"), "\x00") {
+	for name := range strings.FieldsFuncSeq(names+modules, func(r rune) bool { return r == 0 }) {
 		data, err := os.ReadFile(filepath.Join(r.source, name))
 		if err != nil {
 			if errors.Is(err, os.ErrNotExist) {
