@@ -1,11 +1,12 @@
 package audit
 
 import (
-	"fmt"
+	"errors"
 	"time"
 
 	"fairdice/commitment"
 	"fairdice/internal/beacon"
+	"fairdice/internal/phrase"
 )
 
 // maxRounds bounds how many beacon signatures a verification checks, at about a
@@ -18,26 +19,26 @@ const maxRounds = 1 << 12
 // signatures may still be checked.
 func checkBeacon(f *findings, open *commitment.Open, games []*gameLog, budget *int) {
 	if !open.Beacon {
-		f.skip(DealBeacon, 0, "the match has no beacon")
+		f.skip(DealBeacon, 0, errors.New("the match has no beacon"))
 	}
 	for _, g := range games {
 		for _, s := range g.segments {
 			a := s.assign.S
 			switch {
 			case a.Round != nil && !open.Beacon:
-				f.fail(DealBeacon, g.number, 0, fmt.Sprintf("the assign of segment %d names a round, though the match has no beacon", s.number)+at(s.assign.entry))
+				f.fail(DealBeacon, g.number, 0, at(s.assign.entry, "the assign of segment %d names a round, though the match has no beacon", s.number))
 			case a.Round == nil && open.Beacon:
-				f.fail(DealBeacon, g.number, 0, fmt.Sprintf("the assign of segment %d names no round", s.number)+at(s.assign.entry))
+				f.fail(DealBeacon, g.number, 0, at(s.assign.entry, "the assign of segment %d names no round", s.number))
 			case a.Round != nil:
 				f.pass(DealBeacon)
 				if err := beacon.CheckAssign(*a.Round, a.Time); err != nil {
-					f.fail(DealBeacon, g.number, 0, fmt.Sprintf("segment %d: %v", s.number, err)+at(s.assign.entry))
+					f.fail(DealBeacon, g.number, 0, at(s.assign.entry, "segment %d: %v", s.number, err))
 				}
 			}
 			if s.deal != nil {
 				g.checkSignature(f, budget, open.Beacon, a.Round, s.deal.S.Signature, s.deal.entry)
 				if open.Beacon && s.deal.S.Signature == nil {
-					f.fail(DealBeacon, g.number, 0, fmt.Sprintf("the deal of segment %d has no signature", s.number)+at(s.deal.entry))
+					f.fail(DealBeacon, g.number, 0, at(s.deal.entry, "the deal of segment %d has no signature", s.number))
 				}
 			}
 		}
@@ -45,7 +46,7 @@ func checkBeacon(f *findings, open *commitment.Open, games []*gameLog, budget *i
 			continue
 		}
 		if !g.undealt() && open.Beacon {
-			f.fail(DealBeacon, g.number, 0, "the abort has a beacon signature, though every segment was dealt"+at(g.abort.entry))
+			f.fail(DealBeacon, g.number, 0, at(g.abort.entry, "the abort has a beacon signature, though every segment was dealt"))
 			continue
 		}
 		var round *uint64
@@ -64,18 +65,18 @@ func (g *gameLog) checkSignature(f *findings, budget *int, declared bool, round 
 	kind := e.statement.Type()
 	switch {
 	case !declared:
-		f.fail(DealBeacon, g.number, 0, "the "+kind+" has a beacon signature, though the match has no beacon"+at(e))
+		f.fail(DealBeacon, g.number, 0, at(e, "the %s has a beacon signature, though the match has no beacon", kind))
 	case round == nil:
-		f.fail(DealBeacon, g.number, 0, "the "+kind+" has a beacon signature for no round"+at(e))
+		f.fail(DealBeacon, g.number, 0, at(e, "the %s has a beacon signature for no round", kind))
 	case e.statement.When().Before(beacon.Time(*round)):
-		f.fail(DealBeacon, g.number, 0, fmt.Sprintf("the %s is dated before round %d", kind, *round)+at(e))
+		f.fail(DealBeacon, g.number, 0, at(e, "the %s is dated before round %d", kind, *round))
 	case *budget == 0:
 		f.incomplete = true
-		f.skip(DealBeacon, 0, fmt.Sprintf("the file holds more than %d beacon signatures", maxRounds))
+		f.skip(DealBeacon, 0, phrase.Errorf("the file holds more than %d beacon signatures", maxRounds))
 	default:
 		*budget--
 		if err := beacon.Verify(*round, signature); err != nil {
-			f.fail(DealBeacon, g.number, 0, fmt.Sprintf("the signature in the %s is not that of round %d: %v", kind, *round, err)+at(e))
+			f.fail(DealBeacon, g.number, 0, at(e, "the signature in the %s is not that of round %d: %v", kind, *round, err))
 		}
 	}
 }

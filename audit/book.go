@@ -2,7 +2,6 @@ package audit
 
 import (
 	"encoding/hex"
-	"fmt"
 	"strings"
 	"time"
 
@@ -99,7 +98,8 @@ type bookMatch struct {
 // fault reports what is wrong with the statement at index.
 func (b *Book) fault(id ID, kind Kind, c Check, index uint64, format string, args ...any) {
 	c.ID, c.Status, c.Kind = id, Fail, kind
-	c.Detail = fmt.Sprintf(format, args...) + fmt.Sprintf(": log index %d", index)
+	c.Why = at(entry{index: index}, format, args...)
+	c.Detail = c.Why.Error()
 	b.report(c)
 }
 

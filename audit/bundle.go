@@ -2,9 +2,9 @@ package audit
 
 import (
 	"bytes"
-	"fmt"
 
 	"fairdice/commitment"
+	"fairdice/internal/phrase"
 	"fairdice/internal/wire"
 )
 
@@ -75,16 +75,16 @@ type BundleOpening struct {
 // read by [Verify]. Errors say where in the file they occurred.
 func ParseBundle(data []byte) (*Bundle, error) {
 	if len(data) > MaxBundle {
-		return nil, fmt.Errorf("read bundle: %d bytes are more than %d", len(data), MaxBundle)
+		return nil, phrase.Errorf("read bundle: %d bytes are more than %d", len(data), MaxBundle)
 	}
 	if len(bytes.TrimLeft(data, " \t\r\n")) == 0 {
-		return nil, fmt.Errorf("read bundle: the file is empty")
+		return nil, phrase.Errorf("read bundle: the file is empty")
 	}
 	d := newDecoder(data)
 	b := d.bundle()
 	d.end()
 	if d.err != nil {
-		return nil, fmt.Errorf("read bundle: %w", d.err)
+		return nil, phrase.Errorf("read bundle: %w", d.err)
 	}
 	return b, nil
 }
@@ -224,7 +224,7 @@ func (b *Bundle) Encode() ([]byte, error) {
 		}
 	})
 	if err := w.Err(); err != nil {
-		return nil, fmt.Errorf("write bundle: %w", err)
+		return nil, phrase.Errorf("write bundle: %w", err)
 	}
 	return bytes.TrimRight(buf.Bytes(), "\n"), nil
 }

@@ -1,5 +1,9 @@
 package audit
 
+import (
+	"errors"
+)
+
 // ID names a check. The set is fixed by PROTOCOL.md §9 and never renamed:
 // scripts and other verifiers rely on the words.
 type ID string
@@ -135,6 +139,8 @@ type Check struct {
 	Game   int    `json:"game,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Detail string `json:"detail,omitempty"`
+
+	Why error `json:"-"` // what Detail is the English text of, nil for a pass and in a report that was read
 }
 
 // maxFindings bounds how many findings of one check a report keeps: a hostile
@@ -154,34 +160,32 @@ type findings struct {
 	stop func() error // Trust.Stop, or nil
 }
 
-// nothingToCheck is the reason of last resort.
-const nothingToCheck = "there is nothing to check"
+// errNothing is the reason of last resort.
+var errNothing = errors.New("there is nothing to check")
 
 func newFindings() *findings {
 	return &findings{fails: map[ID][]Check{}, dropped: map[ID]int{}, reasons: map[ID][]Check{}, passed: map[ID]bool{}}
 }
 
-// stopped says why no more long work is taken up, "" while it is.
-func (f *findings) stopped() string {
+// stopped says why no more long work is taken up, nil while it is.
+func (f *findings) stopped() error {
 	if f.stop == nil {
-		return ""
+		return nil
 	}
-	if err := f.stop(); err != nil {
-		f.incomplete = true
-		return err.Error()
-	}
-	return ""
+	err := f.stop()
+	f.incomplete = f.incomplete || err != nil
+	return err
 }
 
 // fail records a fault of the kind that is usual for the check. game and line
 // are 0 where they do not apply.
-func (f *findings) fail(id ID, game, line int, detail string) {
-	f.failAs(describe(id).kind, id, game, line, detail)
+func (f *findings) fail(id ID, game, line int, why error) {
+	f.failAs(describe(id).kind, id, game, line, why)
 }
 
 // failAs records a fault of another kind.
-func (f *findings) failAs(kind Kind, id ID, game, line int, detail string) {
-	f.add(Check{ID: id, Status: Fail, Kind: kind, Game: game, Line: line, Detail: detail})
+func (f *findings) failAs(kind Kind, id ID, game, line int, why error) {
+	f.add(Check{ID: id, Status: Fail, Kind: kind, Game: game, Line: line, Detail: why.Error(), Why: why})
 }
 
 // add records a fault.
@@ -197,14 +201,15 @@ func (f *findings) add(c Check) {
 func (f *findings) pass(id ID) { f.passed[id] = true }
 
 // skip records that some instance of the check could not be carried out.
-func (f *findings) skip(id ID, game int, reason string) {
+func (f *findings) skip(id ID, game int, why error) {
+	reason := why.Error()
 	for _, c := range f.reasons[id] {
 		if c.Game == game && c.Detail == reason {
 			return
 		}
 	}
 	if len(f.reasons[id]) < maxFindings {
-		f.reasons[id] = append(f.reasons[id], Check{ID: id, Status: Unchecked, Game: game, Detail: reason})
+		f.reasons[id] = append(f.reasons[id], Check{ID: id, Status: Unchecked, Game: game, Detail: reason, Why: why})
 	}
 }
 
@@ -217,10 +222,18 @@ func (f *findings) merge(checks []Check) {
 			f.add(c)
 		case c.Status == Pass:
 			f.pass(c.ID)
-		case c.Detail != nothingToCheck:
-			f.skip(c.ID, 0, c.Detail)
+		case c.Detail != errNothing.Error():
+			f.skip(c.ID, 0, c.reason())
 		}
 	}
+}
+
+// reason is the detail of a finding as it was made, or of one that was read its English text.
+func (c Check) reason() error {
+	if c.Why == nil {
+		return errors.New(c.Detail)
+	}
+	return c.Why
 }
 
 func (f *findings) failed(id ID) bool { return len(f.fails[id]) > 0 }
@@ -233,14 +246,15 @@ func (f *findings) list() []Check {
 	for _, d := range descriptions {
 		out = append(out, f.fails[d.id]...)
 		if n := f.dropped[d.id]; n > 0 {
-			out = append(out, Check{ID: d.id, Status: Fail, Detail: plural(n, "further fault") + " of this kind"})
+			why := number(n, "1 further fault of this kind", "%d further faults of this kind")
+			out = append(out, Check{ID: d.id, Status: Fail, Detail: why.Error(), Why: why})
 		}
 		switch {
 		case f.failed(d.id):
 		case f.passed[d.id]:
 			out = append(out, Check{ID: d.id, Status: Pass, Detail: d.passed})
 		case len(f.reasons[d.id]) == 0:
-			f.skip(d.id, 0, nothingToCheck)
+			f.skip(d.id, 0, errNothing)
 		}
 		out = append(out, f.reasons[d.id]...)
 	}

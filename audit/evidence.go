@@ -13,6 +13,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"fairdice/commitment"
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 	"fairdice/translog"
 )
@@ -60,7 +61,13 @@ type element struct {
 
 // String prints the element as people count streams in the texts, from 0.
 func (e element) String() string {
-	return fmt.Sprintf("element %d of stream %s, segment %d", e.index, e.stream, e.segment)
+	format, values := e.Phrase()
+	return fmt.Sprintf(format, values...)
+}
+
+// Phrase says it in other languages.
+func (e element) Phrase() (string, []any) {
+	return "element %d of stream %s, segment %d", []any{e.index, e.stream, e.segment}
 }
 
 func (r receipt) element() element { return element{r.Segment, r.Stream, r.Index} }
@@ -96,16 +103,16 @@ func readEvidence(b *Bundle) (*evidence, error) {
 	}
 	e := &evidence{bundle: b, origin: b.Log.Origin, signatures: true}
 	if _, err := commitment.ParseVerifier(b.Log.Key); err != nil {
-		return nil, fmt.Errorf("log.key: %w", err)
+		return nil, phrase.Errorf("log.key: %w", err)
 	}
 	var err error
 	if e.checkpoint, err = readCheckpoint(b.Log.Checkpoint); err != nil {
-		return nil, fmt.Errorf("log.checkpoint: %w", err)
+		return nil, phrase.Errorf("log.checkpoint: %w", err)
 	}
 	for i, c := range b.Log.Earlier {
 		old, err := readCheckpoint(c.Checkpoint)
 		if err != nil {
-			return nil, fmt.Errorf("log.earlier[%d]: %w", i, err)
+			return nil, phrase.Errorf("log.earlier[%d]: %w", i, err)
 		}
 		e.earlier = append(e.earlier, old)
 	}
@@ -115,7 +122,7 @@ func readEvidence(b *Bundle) (*evidence, error) {
 	for i := range b.Games {
 		g, err := e.readGame(&b.Games[i], i+1)
 		if err != nil {
-			return nil, fmt.Errorf("games[%d]: %w", i, err)
+			return nil, phrase.Errorf("games[%d]: %w", i, err)
 		}
 		e.games = append(e.games, g)
 	}
@@ -134,7 +141,7 @@ func readCheckpoint(raw string) (checkpoint, error) {
 // noteText returns the text of a well-formed signed note, verified or not.
 func noteText(raw string) (string, error) {
 	if len(raw) > maxNote {
-		return "", fmt.Errorf("note of %d bytes, more than %d", len(raw), maxNote)
+		return "", phrase.Errorf("note of %d bytes, more than %d", len(raw), maxNote)
 	}
 	n, err := commitment.ParseNote(raw)
 	if err != nil {
@@ -149,7 +156,7 @@ func (e *evidence) readStatements() error {
 	for i, s := range e.bundle.Statements {
 		st, err := commitment.Parse([]byte(s.Text))
 		if err != nil {
-			return fmt.Errorf("statements[%d]: %w", i, err)
+			return phrase.Errorf("statements[%d]: %w", i, err)
 		}
 		entries[i] = entry{index: s.Index, place: i, statement: st}
 		if o, ok := st.(commitment.Open); ok {
@@ -170,7 +177,7 @@ func (e *evidence) readReceiptKey() error {
 	}
 	key, err := commitment.ParseVerifier(e.open.ReceiptKey)
 	if err != nil {
-		return fmt.Errorf("statements: receipt-key: %w", err)
+		return phrase.Errorf("statements: receipt-key: %w", err)
 	}
 	e.receiptKey = key
 	return nil
@@ -178,12 +185,12 @@ func (e *evidence) readReceiptKey() error {
 
 func (e *evidence) readGame(b *BundleGame, want int) (*game, error) {
 	if b.Game != want {
-		return nil, fmt.Errorf("game %d stands where game %d belongs", b.Game, want) // C16
+		return nil, phrase.Errorf("game %d stands where game %d belongs", b.Game, want) // C16
 	}
 	g := &game{number: b.Game, inFile: b, openings: make(map[element]BundleOpening, len(b.Openings)), log: &gameLog{number: b.Game}}
 	var err error
 	if g.record, err = replay.ParseRecord([]byte(b.Record)); err != nil {
-		return nil, fmt.Errorf("record: %w", err)
+		return nil, phrase.Errorf("record: %w", err)
 	}
 	if g.record.Header == nil {
 		return nil, errors.New("record: the header is missing")
@@ -196,20 +203,20 @@ func (e *evidence) readGame(b *BundleGame, want int) (*game, error) {
 		g.heads = append(g.heads, head)
 		ev, err := replay.ParseEvent(line)
 		if err != nil {
-			return nil, fmt.Errorf("record: %w", err)
+			return nil, phrase.Errorf("record: %w", err)
 		}
 		g.events = append(g.events, ev)
 	}
 	g.receipts = make([]receipt, len(b.Receipts))
 	for i, raw := range b.Receipts {
 		if g.receipts[i], err = readReceipt(raw); err != nil {
-			return nil, fmt.Errorf("receipts[%d]: %w", i, err)
+			return nil, phrase.Errorf("receipts[%d]: %w", i, err)
 		}
 	}
 	for i, o := range b.Openings {
 		at := element{o.Segment, o.Stream, o.Index}
 		if _, twice := g.openings[at]; twice {
-			return nil, fmt.Errorf("openings[%d]: %s is opened twice", i, at)
+			return nil, phrase.Errorf("openings[%d]: %s is opened twice", i, at)
 		}
 		g.openings[at] = o
 	}
@@ -260,7 +267,7 @@ func (e *evidence) readArchives() error {
 	case isReal && e.bundle.Archives == nil:
 		return errors.New("archives: mode real needs them")
 	case !isReal && e.bundle.Archives != nil:
-		return fmt.Errorf("archives: mode %s has none", e.open.Mode)
+		return phrase.Errorf("archives: mode %s has none", e.open.Mode)
 	}
 	e.archives = map[commitment.Hash]*commitment.Archive{}
 	for _, text := range e.bundle.Archives {

@@ -3,7 +3,6 @@ package audit
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"fairdice/commitment"
+	"fairdice/internal/phrase"
 )
 
 // decoder reads JSON against a fixed shape. The standard library's decoder
@@ -31,11 +31,11 @@ func newDecoder(data []byte) *decoder {
 // fail records a fault at the current place in the file.
 func (d *decoder) fail(format string, args ...any) {
 	if d.err == nil {
-		where := string(d.dec.StackPointer())
-		if where == "" {
-			where = "the top"
+		where := errors.New("the top")
+		if pointer := string(d.dec.StackPointer()); pointer != "" {
+			where = errors.New(clip(pointer))
 		}
-		d.err = fmt.Errorf(format+": at %s, byte %d", append(args, clip(where), d.dec.InputOffset())...)
+		d.err = phrase.Errorf("%w: at %w, byte %d", phrase.Errorf(format, args...), where, d.dec.InputOffset())
 	}
 }
 

@@ -1,9 +1,8 @@
 package audit
 
 import (
-	"fmt"
-
 	"fairdice/commitment"
+	"fairdice/internal/phrase"
 )
 
 // checkLaw carries out mode.law: what a mode promises about the spread of the
@@ -16,14 +15,14 @@ func (e *evidence) checkLaw(f *findings) {
 			q := g.rebuilt[s.number]
 			if q == nil {
 				if s.deal != nil {
-					f.skip(ModeLaw, g.number, fmt.Sprintf("segment %d cannot be rebuilt without its secret", s.number))
+					f.skip(ModeLaw, g.number, phrase.Errorf("segment %d cannot be rebuilt without its secret", s.number))
 				}
 				continue
 			}
 			f.pass(ModeLaw)
 			a, b := g.served(s.number, commitment.StreamA), g.served(s.number, commitment.StreamB)
 			if err := commitment.CheckLaw(mode, q.Offset(commitment.StreamA), q.Offset(commitment.StreamB), a, b); err != nil {
-				f.fail(ModeLaw, g.number, 0, fmt.Sprintf("segment %d: %v", s.number, err))
+				f.fail(ModeLaw, g.number, 0, phrase.Errorf("segment %d: %v", s.number, err))
 			}
 		}
 	}

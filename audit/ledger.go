@@ -2,7 +2,6 @@ package audit
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"fairdice/commitment"
@@ -38,8 +37,9 @@ type filed[S commitment.Statement] struct {
 // duplicate is a statement that says again what may be said once.
 type duplicate struct {
 	entry
-	what string
-	game int
+	twice  string // the format of what it says
+	values []any
+	game   int
 }
 
 // matchLog is what the log says about one match.
@@ -99,37 +99,37 @@ func (l *ledger) file(e entry) {
 		putFirst(l.opens, s.Match, e, s)
 	case commitment.Assign:
 		g := l.match(s.Match).game(s.Game)
-		put(l, g.assigns, s.Segment, e, s, fmt.Sprintf("segment %d is assigned", s.Segment), s.Game)
+		put(l, g.assigns, s.Segment, e, s, "segment %d is assigned twice", s.Game)
 	case commitment.Deal:
 		g := l.match(s.Match).game(s.Game)
-		put(l, g.deals, s.Segment, e, s, fmt.Sprintf("segment %d is dealt", s.Segment), s.Game)
+		put(l, g.deals, s.Segment, e, s, "segment %d is dealt twice", s.Game)
 	case commitment.Close:
 		g := l.match(s.Match).game(s.Game)
 		if g.end() != nil {
-			l.duplicates = append(l.duplicates, duplicate{e, "the game is ended", s.Game})
+			l.duplicates = append(l.duplicates, duplicate{e, "the game is ended twice", nil, s.Game})
 			return
 		}
 		g.close = &filed[commitment.Close]{e, s}
 	case commitment.Abort:
 		g := l.match(s.Match).game(s.Game)
 		if g.end() != nil {
-			l.duplicates = append(l.duplicates, duplicate{e, "the game is ended", s.Game})
+			l.duplicates = append(l.duplicates, duplicate{e, "the game is ended twice", nil, s.Game})
 			return
 		}
 		g.abort = &filed[commitment.Abort]{e, s}
 	case commitment.Finish:
 		m := l.match(s.Match)
 		if m.finish != nil {
-			l.duplicates = append(l.duplicates, duplicate{e, "the match is finished", 0})
+			l.duplicates = append(l.duplicates, duplicate{e, "the match is finished twice", nil, 0})
 			return
 		}
 		m.finish = &filed[commitment.Finish]{e, s}
 	}
 }
 
-func put[K comparable, S commitment.Statement](l *ledger, m map[K]*filed[S], key K, e entry, s S, what string, game int) {
+func put[K comparable, S commitment.Statement](l *ledger, m map[K]*filed[S], key K, e entry, s S, twice string, game int) {
 	if !putFirst(m, key, e, s) {
-		l.duplicates = append(l.duplicates, duplicate{e, what, game})
+		l.duplicates = append(l.duplicates, duplicate{e, twice, []any{key}, game})
 	}
 }
 

@@ -1,10 +1,11 @@
 package audit
 
 import (
-	"fmt"
+	"errors"
 	"strings"
 
 	"fairdice/commitment"
+	"fairdice/internal/phrase"
 )
 
 // Proof levels of PROTOCOL.md §4.
@@ -57,7 +58,7 @@ func (e *evidence) checkLevel(f *findings, t Trust, r *Report) {
 			mine = mine || a != nil && a.Hash == *t.MyAnchor
 		}
 		if !mine {
-			f.fail(LevelCheck, 0, 0, fmt.Sprintf("your anchor %s is in neither anchor line of the open", short(*t.MyAnchor)))
+			f.fail(LevelCheck, 0, 0, phrase.Errorf("your anchor %s is in neither anchor line of the open", short(*t.MyAnchor)))
 		}
 	}
 	var failed []string
@@ -67,7 +68,7 @@ func (e *evidence) checkLevel(f *findings, t Trust, r *Report) {
 		}
 	}
 	if len(failed) > 0 {
-		f.fail(LevelCheck, 0, 0, "it rests on checks that failed: "+strings.Join(failed, ", "))
+		f.fail(LevelCheck, 0, 0, phrase.Errorf("it rests on checks that failed: %s", strings.Join(failed, ", ")))
 	}
 	r.Level, r.LevelNote = levelOf(e.open, e.witnessed, mine)
 	switch {
@@ -75,7 +76,7 @@ func (e *evidence) checkLevel(f *findings, t Trust, r *Report) {
 		r.LevelNote = NoteNotProved
 	case !t.pinned():
 		r.LevelNote = NoteUnpinned
-		f.skip(LevelCheck, 0, "without a pinned key nothing says whose log this is")
+		f.skip(LevelCheck, 0, errors.New("without a pinned key nothing says whose log this is"))
 	default:
 		f.pass(LevelCheck)
 	}

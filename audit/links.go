@@ -1,11 +1,12 @@
 package audit
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 	"sort"
 
 	"fairdice/commitment"
+	"fairdice/internal/phrase"
 )
 
 // checkLinks carries out deal.links for one match. throws returns the links of
@@ -16,10 +17,10 @@ func checkLinks(f *findings, open *commitment.Open, games []*gameLog, throws fun
 	anchors := [2]*commitment.Anchor{open.AnchorA, open.AnchorB}
 	switch {
 	case live && throws == nil:
-		f.skip(DealLinks, 0, "in mode live the links of the throws are in the receipts")
+		f.skip(DealLinks, 0, errors.New("in mode live the links of the throws are in the receipts"))
 		return
 	case anchors == [2]*commitment.Anchor{}:
-		f.skip(DealLinks, 0, "no player declared an anchor")
+		f.skip(DealLinks, 0, errors.New("no player declared an anchor"))
 	default:
 		f.pass(DealLinks)
 	}
@@ -41,7 +42,7 @@ func checkLinks(f *findings, open *commitment.Open, games []*gameLog, throws fun
 	}
 	for i, g := range games {
 		if !slices.Equal(uses[0][i], uses[1][i]) {
-			f.fail(DealLinks, g.number, 0, "the players used their links in different orders")
+			f.fail(DealLinks, g.number, 0, errors.New("the players used their links in different orders"))
 		}
 	}
 }
@@ -57,7 +58,7 @@ func follow(f *findings, seat int, anchor commitment.Hash, games []*gameLog, lin
 		_, err := commitment.Follow(anchor, links[:n+1])
 		return err != nil
 	})
-	f.fail(DealLinks, games[at].number, 0, fmt.Sprintf("the links of seat %c do not follow one another from the anchor", 'A'+seat))
+	f.fail(DealLinks, games[at].number, 0, phrase.Errorf("the links of seat %c do not follow one another from the anchor", 'A'+seat))
 	return nil
 }
 
@@ -73,9 +74,9 @@ func (g *gameLog) links(f *findings, seat int, anchored, live bool) commitment.G
 		link := [...]*commitment.Hash{seg.deal.S.LinkA, seg.deal.S.LinkB}[seat]
 		switch {
 		case link != nil && !anchored:
-			f.fail(DealLinks, g.number, 0, fmt.Sprintf("the deal of segment %d has a link of seat %s, who declared no anchor", seg.number, name)+at(seg.deal.entry))
+			f.fail(DealLinks, g.number, 0, at(seg.deal.entry, "the deal of segment %d has a link of seat %s, who declared no anchor", seg.number, name))
 		case link == nil && anchored:
-			f.fail(DealLinks, g.number, 0, fmt.Sprintf("the deal of segment %d lacks the link of seat %s", seg.number, name)+at(seg.deal.entry))
+			f.fail(DealLinks, g.number, 0, at(seg.deal.entry, "the deal of segment %d lacks the link of seat %s", seg.number, name))
 		case link != nil:
 			s.Deals = append(s.Deals, *link)
 		}
@@ -85,9 +86,9 @@ func (g *gameLog) links(f *findings, seat int, anchored, live bool) commitment.G
 		switch {
 		case link == nil:
 		case !anchored:
-			f.fail(DealLinks, g.number, 0, "the abort has a link of seat "+name+", who declared no anchor"+at(g.abort.entry))
+			f.fail(DealLinks, g.number, 0, at(g.abort.entry, "the abort has a link of seat %s, who declared no anchor", name))
 		case !g.undealt():
-			f.fail(DealLinks, g.number, 0, "the abort has a link of seat "+name+", though every segment was dealt"+at(g.abort.entry))
+			f.fail(DealLinks, g.number, 0, at(g.abort.entry, "the abort has a link of seat %s, though every segment was dealt", name))
 		default:
 			s.Abort = link
 		}
@@ -103,13 +104,13 @@ func (g *gameLog) links(f *findings, seat int, anchored, live bool) commitment.G
 func (g *gameLog) checkCuts(f *findings) {
 	for _, s := range g.segments {
 		if s.deal == nil {
-			f.skip(DealCut, g.number, fmt.Sprintf("segment %d was not dealt", s.number))
+			f.skip(DealCut, g.number, phrase.Errorf("segment %d was not dealt", s.number))
 			continue
 		}
 		f.pass(DealCut)
 		d := s.deal.S
 		if d.Cut != commitment.NewCut(d.Match, d.Game, d.Segment, d.LinkA, d.LinkB, d.Signature) {
-			f.fail(DealCut, g.number, 0, fmt.Sprintf("the cut of segment %d is not the hash of its links and beacon signature", s.number)+at(s.deal.entry))
+			f.fail(DealCut, g.number, 0, at(s.deal.entry, "the cut of segment %d is not the hash of its links and beacon signature", s.number))
 		}
 	}
 }
@@ -119,7 +120,7 @@ func (g *gameLog) checkCuts(f *findings) {
 func (g *game) checkReceiptLinks(f *findings, live bool) {
 	for i, r := range g.receipts {
 		if (r.Links != nil) != live {
-			f.fail(DealLinks, g.number, 0, fmt.Sprintf("receipt %d: links belong to mode live and to no other", i+1))
+			f.fail(DealLinks, g.number, 0, phrase.Errorf("receipt %d: links belong to mode live and to no other", i+1))
 		}
 	}
 }
@@ -167,7 +168,7 @@ func (e *evidence) checkThrowValues(f *findings) {
 			}
 			for seat := range r.Links {
 				if seen[1-seat][r.Links[seat]] {
-					f.fail(StatementsRefs, g.number, 0, fmt.Sprintf("the link of seat %c in receipt %d is on the chain of seat %c too", 'A'+seat, n+1, 'B'-seat))
+					f.fail(StatementsRefs, g.number, 0, phrase.Errorf("the link of seat %c in receipt %d is on the chain of seat %c too", 'A'+seat, n+1, 'B'-seat))
 				}
 				add(seat, &r.Links[seat])
 			}

@@ -3,13 +3,13 @@ package audit
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
 	"golang.org/x/mod/sumdb/note"
 
 	"fairdice/commitment"
+	"fairdice/internal/phrase"
 	"fairdice/translog"
 )
 
@@ -26,11 +26,11 @@ func (e *evidence) checkLog(f *findings, t Trust) {
 func (e *evidence) all() []checkpoint { return append([]checkpoint{e.checkpoint}, e.earlier...) }
 
 // name says which checkpoint of all is meant.
-func checkpointName(i int) string {
+func checkpointName(i int) error {
 	if i == 0 {
-		return "the checkpoint"
+		return errors.New("the checkpoint")
 	}
-	return fmt.Sprintf("earlier checkpoint %d", i)
+	return phrase.Errorf("earlier checkpoint %d", i)
 }
 
 // checkLogSignature verifies origin and signature of every checkpoint under the
@@ -41,7 +41,7 @@ func (e *evidence) checkLogSignature(f *findings, t Trust) func(int) bool {
 	const id = LogSignature
 	key, err := t.logKey(e.bundle.Log.Key, "the bundle")
 	if err != nil {
-		f.fail(id, 0, 0, err.Error())
+		f.fail(id, 0, 0, err)
 		return func(int) bool { return false }
 	}
 	good := make([]bool, 1+len(e.earlier))
@@ -49,20 +49,20 @@ func (e *evidence) checkLogSignature(f *findings, t Trust) func(int) bool {
 		_, err := commitment.OpenNote(c.raw, key)
 		switch {
 		case c.Origin != key.Name():
-			f.fail(id, 0, 0, fmt.Sprintf("%s is of log %q, not %q", checkpointName(i), clip(c.Origin), key.Name()))
+			f.fail(id, 0, 0, phrase.Errorf("%s is of log %q, not %q", checkpointName(i), clip(c.Origin), key.Name()))
 		case err != nil:
-			f.fail(id, 0, 0, fmt.Sprintf("%s: %v", checkpointName(i), err))
+			f.fail(id, 0, 0, phrase.Errorf("%s: %v", checkpointName(i), err))
 		default:
 			good[i] = true
 		}
 	}
 	if e.bundle.Log.Origin != key.Name() {
-		f.fail(id, 0, 0, fmt.Sprintf("the bundle names log %q, the key %q", clip(e.bundle.Log.Origin), key.Name()))
+		f.fail(id, 0, 0, phrase.Errorf("the bundle names log %q, the key %q", clip(e.bundle.Log.Origin), key.Name()))
 	}
 	if t.pinned() {
 		f.pass(id)
 	} else {
-		f.skip(id, 0, "no key was pinned; the bundle agrees with the key inside it, which proves nothing")
+		f.skip(id, 0, errors.New("no key was pinned; the bundle agrees with the key inside it, which proves nothing"))
 	}
 	return func(i int) bool { return good[i] }
 }
@@ -74,11 +74,11 @@ func (t Trust) logKey(inside, evidence string) (note.Verifier, error) {
 	case t.Key != "":
 		key, err := commitment.ParseVerifier(t.Key)
 		if err == nil && t.Key != inside {
-			err = fmt.Errorf("%s names the log key %s, not the pinned one", evidence, clip(inside))
+			err = phrase.Errorf("%w names the log key %s, not the pinned one", errors.New(evidence), clip(inside))
 		}
 		return key, err
 	case t.pinned() && !slices.Contains(t.Policy.Logs(), inside):
-		return nil, fmt.Errorf("the policy does not list the log key %s", clip(inside))
+		return nil, phrase.Errorf("the policy does not list the log key %s", clip(inside))
 	}
 	return commitment.ParseVerifier(inside)
 }
@@ -89,7 +89,7 @@ func (e *evidence) checkInclusion(f *findings) {
 	for _, s := range e.bundle.Statements {
 		leaf := translog.LeafHash([]byte(s.Text))
 		if err := translog.VerifyInclusion(leaf, int64(s.Index), e.checkpoint.Size, s.Path, e.checkpoint.Root); err != nil {
-			f.fail(LogInclusion, 0, 0, err.Error())
+			f.fail(LogInclusion, 0, 0, err)
 		}
 	}
 }
@@ -98,7 +98,7 @@ func (e *evidence) checkInclusion(f *findings) {
 // result tells of each checkpoint of all whether it belongs to the same log.
 func (e *evidence) checkConsistency(f *findings) []bool {
 	if len(e.earlier) == 0 {
-		f.skip(LogConsistency, 0, "the bundle has no earlier checkpoint")
+		f.skip(LogConsistency, 0, errors.New("the bundle has no earlier checkpoint"))
 	}
 	good := make([]bool, 1+len(e.earlier))
 	good[0] = true
@@ -106,7 +106,7 @@ func (e *evidence) checkConsistency(f *findings) []bool {
 		f.pass(LogConsistency)
 		err := translog.VerifyConsistency(c.Size, c.Root, e.checkpoint.Size, e.checkpoint.Root, e.bundle.Log.Earlier[i].Consistency)
 		if err != nil {
-			f.fail(LogConsistency, 0, 0, fmt.Sprintf("%s: %v", checkpointName(i+1), err))
+			f.fail(LogConsistency, 0, 0, phrase.Errorf("%s: %v", checkpointName(i+1), err))
 		}
 		good[i+1] = err == nil
 	}
@@ -137,10 +137,10 @@ func (e *evidence) checkWitnesses(f *findings, t Trust, usable func(int) bool) {
 	policies, err := t.policies(e.bundle.Log.Key)
 	switch {
 	case err != nil:
-		f.fail(LogWitness, 0, 0, err.Error())
+		f.fail(LogWitness, 0, 0, err)
 		return
 	case len(policies) == 0:
-		f.skip(LogWitness, 0, "no policy asks for a witness")
+		f.skip(LogWitness, 0, errors.New("no policy asks for a witness"))
 		return
 	}
 	f.pass(LogWitness)
@@ -149,13 +149,13 @@ func (e *evidence) checkWitnesses(f *findings, t Trust, usable func(int) bool) {
 		for _, p := range policies {
 			at, err := p.Cosigned(c.raw)
 			if err != nil {
-				f.fail(LogWitness, 0, 0, fmt.Sprintf("%s: %v", checkpointName(i), err))
+				f.fail(LogWitness, 0, 0, phrase.Errorf("%s: %v", checkpointName(i), err))
 			}
 			times[i] = append(times[i], at)
 		}
 	}
 	if !met(policies, times[0], nil) {
-		f.fail(LogWitness, 0, 0, "the checkpoint: "+errQuorum.Error())
+		f.fail(LogWitness, 0, 0, phrase.Errorf("%w: %w", checkpointName(0), errQuorum))
 	}
 	e.witnessed = e.roundsWitnessed(quorums(policies, e.all(), times, usable))
 }

@@ -1,11 +1,12 @@
 package audit
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 	"time"
 
 	"fairdice/commitment"
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 )
 
@@ -76,12 +77,12 @@ func (a *Auditor) Match(in MatchInput) MatchReport {
 	f := newFindings()
 	e, err := a.readMatch(f, in)
 	if err != nil {
-		f.add(Check{ID: Format, Status: Fail, Kind: Broken, Detail: err.Error()})
+		f.add(Check{ID: Format, Status: Fail, Kind: Broken, Detail: err.Error(), Why: err})
 		out.Checks, out.Verdict = f.list(), Malformed
 		return out
 	}
 	f.pass(Format)
-	f.skip(AssignLowest, 0, "the whole log shows it")
+	f.skip(AssignLowest, 0, errors.New("the whole log shows it"))
 	e.checkMatchOrder(f)
 	checkRefs(f, e.ledger)
 	if e.open == nil {
@@ -113,7 +114,7 @@ func (a *Auditor) readMatch(f *findings, in MatchInput) (*evidence, error) {
 	for i, s := range in.Entries {
 		st, err := commitment.Parse(s.Text)
 		if err != nil {
-			return nil, fmt.Errorf("log index %d: %w", s.Index, err)
+			return nil, phrase.Errorf("log index %d: %w", s.Index, err)
 		}
 		entries[i] = entry{index: s.Index, place: i, statement: st}
 		if o, ok := st.(commitment.Open); ok && e.open == nil {
@@ -139,12 +140,12 @@ func (a *Auditor) readMatch(f *findings, in MatchInput) (*evidence, error) {
 		}
 	}
 	if broken != nil {
-		f.fail(Format, 0, 0, broken.Error())
+		f.fail(Format, 0, 0, broken)
 		return e, nil
 	}
 	for _, g := range e.games {
 		if g.absent && g.log.end() != nil {
-			f.failAs(Dropped, RecordHead, g.number, 0, "the game has ended, but its record and receipts are not in the archive"+at(*g.log.end()))
+			f.failAs(Dropped, RecordHead, g.number, 0, at(*g.log.end(), "the game has ended, but its record and receipts are not in the archive"))
 		}
 	}
 	return e, nil
@@ -153,21 +154,21 @@ func (a *Auditor) readMatch(f *findings, in MatchInput) (*evidence, error) {
 // readFile reads the games of the match's file.
 func (e *evidence) readFile(f *findings, in MatchInput) error {
 	if in.File.Match != in.Match {
-		return fmt.Errorf("the file is that of match %s", clip(in.File.Match))
+		return phrase.Errorf("the file is that of match %s", clip(in.File.Match))
 	}
 	for i := range in.File.Games {
 		b := &in.File.Games[i]
 		at, known := slices.BinarySearchFunc(e.games, b.Game, func(g *game, n int) int { return g.number - n })
 		if !known {
-			f.fail(RecordHead, b.Game, 0, "the archive has a game that the log does not know")
+			f.fail(RecordHead, b.Game, 0, errors.New("the archive has a game that the log does not know"))
 			continue
 		}
 		if !e.games[at].absent {
-			return fmt.Errorf("games[%d]: game %d is there twice", i, b.Game)
+			return phrase.Errorf("games[%d]: game %d is there twice", i, b.Game)
 		}
 		g, err := e.readGame(b, b.Game)
 		if err != nil {
-			return fmt.Errorf("games[%d]: %w", i, err)
+			return phrase.Errorf("games[%d]: %w", i, err)
 		}
 		g.log = e.games[at].log
 		e.games[at] = g

@@ -1,9 +1,10 @@
 package audit
 
 import (
-	"fmt"
+	"errors"
 
 	"fairdice/commitment"
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 )
 
@@ -20,7 +21,7 @@ func (m *matchLog) checkOrder(f *findings, open *filed[commitment.Open], timedOu
 		end := g.end()
 		if end == nil {
 			if !last || m.finish != nil {
-				f.failAs(Dropped, id, n, 0, "the game has neither close nor abort, though the match went on") // C17
+				f.failAs(Dropped, id, n, 0, errors.New("the game has neither close nor abort, though the match went on")) // C17
 			}
 		} else {
 			lastEnd = end
@@ -31,12 +32,12 @@ func (m *matchLog) checkOrder(f *findings, open *filed[commitment.Open], timedOu
 		}
 		for _, e := range g.entries() {
 			if e.index > m.finish.index {
-				f.fail(id, n, 0, "a "+e.statement.Type()+" follows the finish"+at(e))
+				f.fail(id, n, 0, at(e, "a %s follows the finish", e.statement.Type()))
 			}
 		}
 	}
 	if m.finish != nil && (open == nil || open.index > m.finish.index) {
-		f.fail(id, 0, 0, "the finish has no open before it"+at(m.finish.entry))
+		f.fail(id, 0, 0, at(m.finish.entry, "the finish has no open before it"))
 	}
 }
 
@@ -44,37 +45,37 @@ func (m *matchLog) checkOrder(f *findings, open *filed[commitment.Open], timedOu
 func (g *gameLog) checkSegments(f *findings, open *filed[commitment.Open], lastEnd *entry) {
 	const id = LogOrder
 	if len(g.segments) == 0 {
-		f.failAs(Dropped, id, g.number, 0, "the assign of segment 1 is missing")
+		f.failAs(Dropped, id, g.number, 0, errors.New("the assign of segment 1 is missing"))
 	}
 	for _, e := range g.loose {
-		f.fail(id, g.number, 0, fmt.Sprintf("a %s does not continue the row of segments, segment %d is due",
-			e.statement.Type(), len(g.segments)+1)+at(e))
+		f.fail(id, g.number, 0, at(e, "a %s does not continue the row of segments, segment %d is due",
+			e.statement.Type(), len(g.segments)+1))
 	}
 	previous := lastEnd
 	for _, s := range g.segments {
 		a := s.assign
 		switch {
 		case s.commit == nil:
-			f.failAs(Dropped, id, g.number, 0, "the commit of sequence "+a.S.Sequence+" is missing")
+			f.failAs(Dropped, id, g.number, 0, phrase.Errorf("the commit of sequence %s is missing", a.S.Sequence))
 		case s.commit.index >= a.index:
-			f.fail(id, g.number, 0, fmt.Sprintf("the sequence of segment %d was committed after it was assigned", s.number)+at(s.commit.entry))
+			f.fail(id, g.number, 0, at(s.commit.entry, "the sequence of segment %d was committed after it was assigned", s.number))
 		}
 		if open == nil || open.index >= a.index {
-			f.fail(id, g.number, 0, fmt.Sprintf("segment %d was assigned before the match was opened", s.number)+at(a.entry))
+			f.fail(id, g.number, 0, at(a.entry, "segment %d was assigned before the match was opened", s.number))
 		}
 		if previous != nil && previous.index >= a.index {
-			f.fail(id, g.number, 0, fmt.Sprintf("segment %d was assigned before the %s that it follows", s.number, previous.statement.Type())+at(a.entry))
+			f.fail(id, g.number, 0, at(a.entry, "segment %d was assigned before the %s that it follows", s.number, previous.statement.Type()))
 		}
 		previous = &a.entry
 		if s.deal != nil {
 			if s.deal.index <= a.index {
-				f.fail(id, g.number, 0, fmt.Sprintf("segment %d was dealt before it was assigned", s.number)+at(s.deal.entry))
+				f.fail(id, g.number, 0, at(s.deal.entry, "segment %d was dealt before it was assigned", s.number))
 			}
 			previous = &s.deal.entry
 		}
 	}
 	if end := g.end(); end != nil && previous != nil && previous != lastEnd && previous.index >= end.index {
-		f.fail(id, g.number, 0, "the game was ended before its last "+previous.statement.Type()+at(*end))
+		f.fail(id, g.number, 0, at(*end, "the game was ended before its last %s", previous.statement.Type()))
 	}
 }
 
@@ -82,7 +83,7 @@ func (g *gameLog) checkSegments(f *findings, open *filed[commitment.Open], lastE
 func (g *gameLog) checkDeals(f *findings, lastMayMiss bool) {
 	for i, s := range g.segments {
 		if s.deal == nil && !(lastMayMiss && i == len(g.segments)-1) {
-			f.failAs(Dropped, LogOrder, g.number, 0, fmt.Sprintf("the deal of segment %d is missing", s.number))
+			f.failAs(Dropped, LogOrder, g.number, 0, phrase.Errorf("the deal of segment %d is missing", s.number))
 		}
 	}
 }
@@ -106,7 +107,7 @@ func (g *gameLog) entries() []entry {
 func (e *evidence) checkMatchOrder(f *findings) {
 	f.pass(LogOrder)
 	if e.open == nil {
-		f.failAs(Dropped, LogOrder, 0, 0, "the open of the match is missing")
+		f.failAs(Dropped, LogOrder, 0, 0, errors.New("the open of the match is missing"))
 		return
 	}
 	m := e.ledger.match(e.open.Match)

@@ -1,8 +1,9 @@
 package audit
 
 import (
-	"fmt"
+	"errors"
 
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 	"fairdice/rules"
 )
@@ -32,7 +33,7 @@ var rulesChecks = [...]ID{RulesMoves, RulesForced, CubeCheck}
 // cube and result.
 func (e *evidence) checkPlay(f *findings, t Trust) []Fault {
 	var faults []Fault
-	skipAll := func(reason string) {
+	skipAll := func(reason error) {
 		for _, id := range [...]ID{RulesMoves, RulesForced, CubeCheck, ResultCheck} {
 			f.skip(id, 0, reason)
 		}
@@ -40,8 +41,8 @@ func (e *evidence) checkPlay(f *findings, t Trust) []Fault {
 	}
 	variant, err := rules.Lookup(e.open.Variant)
 	if err != nil {
-		f.fail(RulesVersion, 0, 0, err.Error())
-		skipAll("this verifier does not know the variant " + e.open.Variant)
+		f.fail(RulesVersion, 0, 0, err)
+		skipAll(phrase.Errorf("this verifier does not know the variant %s", e.open.Variant))
 		return nil
 	}
 	e.checkVersion(f, t, variant)
@@ -51,18 +52,18 @@ func (e *evidence) checkPlay(f *findings, t Trust) []Fault {
 		match, err = replay.NewMatch(variant, options)
 	}
 	if err != nil { // which values go together is no matter of format (C3)
-		f.fail(ResultCheck, 0, 0, fmt.Sprintf("the options %q cannot be played: %v", e.open.Options, err))
-		skipAll("the options cannot be played")
+		f.fail(ResultCheck, 0, 0, phrase.Errorf("the options %q cannot be played: %v", e.open.Options, err))
+		skipAll(errors.New("the options cannot be played"))
 		return nil
 	}
 	for _, g := range e.games {
-		if why := f.stopped(); why != "" {
+		if why := f.stopped(); why != nil {
 			skipAll(why)
 			return faults
 		}
 		if match.Over() {
-			f.fail(ResultCheck, g.number, 0, "the game was played after the match had been decided")
-			skipGame(f, g.number, "the match had been decided")
+			f.fail(ResultCheck, g.number, 0, errors.New("the game was played after the match had been decided"))
+			skipGame(f, g.number, errors.New("the match had been decided"))
 			continue
 		}
 		if g.absent {
@@ -76,7 +77,7 @@ func (e *evidence) checkPlay(f *findings, t Trust) []Fault {
 		setting := match.Next()
 		setting.Game = g.number
 		if g.record.Header.Crawford != setting.Crawford {
-			f.fail(CubeCheck, g.number, 0, fmt.Sprintf("the record says crawford %s, it must be %s",
+			f.fail(CubeCheck, g.number, 0, phrase.Errorf("the record says crawford %s, it must be %s",
 				yesNo(g.record.Header.Crawford), yesNo(setting.Crawford)))
 		}
 		played := replay.RunEvents(setting, g.record.Lines, g.events)
@@ -91,7 +92,7 @@ func (e *evidence) checkPlay(f *findings, t Trust) []Fault {
 	return faults
 }
 
-func skipGame(f *findings, game int, reason string) {
+func skipGame(f *findings, game int, reason error) {
 	for _, id := range rulesChecks {
 		f.skip(id, game, reason)
 	}
@@ -117,12 +118,12 @@ func (g *game) checkReplay(f *findings, played replay.Replayed) *Fault {
 	if played.Fault.Refusal != nil {
 		id = ID(played.Fault.Refusal.Check)
 	}
-	f.fail(id, g.number, line, played.Fault.Err.Error())
+	f.fail(id, g.number, line, played.Fault.Err)
 	for _, other := range rulesChecks {
 		if line > 1 {
 			f.pass(other)
 		}
-		f.skip(other, g.number, fmt.Sprintf("the record cannot be followed beyond line %d", line))
+		f.skip(other, g.number, phrase.Errorf("the record cannot be followed beyond line %d", line))
 	}
 	fault := &Fault{Game: g.number, Line: line, Text: played.Fault.Text, Check: id, Message: played.Fault.Err.Error(), State: played.Last}
 	if r := played.Fault.Refusal; r != nil {
@@ -141,25 +142,25 @@ func (g *game) checkResult(f *findings, played replay.Replayed, match replay.Mat
 	case g.log.abort != nil:
 		f.pass(id)
 		if g.ended() {
-			f.fail(id, g.number, len(g.events), "the game was aborted, but its record has an end line")
+			f.fail(id, g.number, len(g.events), errors.New("the game was aborted, but its record has an end line"))
 		} else if due, decided := played.Last.EndDue(); decided && played.Fault == nil {
-			f.fail(id, g.number, len(g.events), fmt.Sprintf("the game was aborted after it had been decided: %q was due", due))
+			f.fail(id, g.number, len(g.events), phrase.Errorf("the game was aborted after it had been decided: %q was due", due))
 		}
 		if next, err := match.Skip(); err == nil {
 			match = next
 		}
 		return match
 	case g.log.close == nil:
-		f.skip(id, g.number, "the game has no end yet")
+		f.skip(id, g.number, errors.New("the game has no end yet"))
 		return match
 	}
 	f.pass(id)
 	last, ok := g.lastEvent(0)
 	switch {
 	case !ok || last.Kind != replay.End:
-		f.fail(id, g.number, len(g.events), "the game was closed, but its record has no end line")
+		f.fail(id, g.number, len(g.events), errors.New("the game was closed, but its record has no end line"))
 	case endOf(last).String() != g.log.close.S.Result.String():
-		f.fail(id, g.number, len(g.events), fmt.Sprintf("the log says %s, the record %q", g.log.close.S.Result, last)+at(g.log.close.entry))
+		f.fail(id, g.number, len(g.events), at(g.log.close.entry, "the log says %s, the record %q", g.log.close.S.Result, last))
 	}
 	return g.addResult(f, match)
 }
@@ -176,11 +177,11 @@ func (g *game) addResult(f *findings, match replay.Match) replay.Match {
 	}
 	next, err := match.Add(result)
 	if err != nil {
-		f.fail(id, g.number, 0, err.Error())
+		f.fail(id, g.number, 0, err)
 		return match
 	}
 	if score := next.Score(); score != [2]int{c.ScoreA, c.ScoreB} {
-		f.fail(id, g.number, 0, fmt.Sprintf("the log says score %d %d after the game, it is %d %d", c.ScoreA, c.ScoreB, score[0], score[1])+at(g.log.close.entry))
+		f.fail(id, g.number, 0, at(g.log.close.entry, "the log says score %d %d after the game, it is %d %d", c.ScoreA, c.ScoreB, score[0], score[1]))
 	}
 	return next
 }
@@ -204,7 +205,7 @@ func (e *evidence) checkFinish(f *findings) {
 		}
 	}
 	if score != [2]int{fin.S.ScoreA, fin.S.ScoreB} {
-		f.fail(ResultCheck, 0, 0, fmt.Sprintf("the finish says score %d %d, the last game ended at %d %d", fin.S.ScoreA, fin.S.ScoreB, score[0], score[1])+at(fin.entry))
+		f.fail(ResultCheck, 0, 0, at(fin.entry, "the finish says score %d %d, the last game ended at %d %d", fin.S.ScoreA, fin.S.ScoreB, score[0], score[1]))
 	}
 }
 
@@ -219,7 +220,7 @@ func (e *evidence) checkVersion(f *findings, t Trust, v rules.Variant) {
 	}
 	hashes, ok := known[e.open.RulesVersion]
 	if !ok {
-		f.skip(id, 0, fmt.Sprintf("rules version %s is not known here; the replay uses version %s", e.open.RulesVersion, rules.Version))
+		f.skip(id, 0, phrase.Errorf("rules version %s is not known here; the replay uses version %s", e.open.RulesVersion, rules.Version))
 		return
 	}
 	f.pass(id)
@@ -231,5 +232,5 @@ func (e *evidence) checkVersion(f *findings, t Trust, v rules.Variant) {
 			return
 		}
 	}
-	f.fail(id, 0, 0, fmt.Sprintf("the rules of %s, version %s, do not have the hash %s", e.open.Variant, e.open.RulesVersion, short(e.open.RulesHash)))
+	f.fail(id, 0, 0, phrase.Errorf("the rules of %s, version %s, do not have the hash %s", e.open.Variant, e.open.RulesVersion, short(e.open.RulesHash)))
 }

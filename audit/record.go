@@ -1,9 +1,11 @@
 package audit
 
 import (
+	"errors"
 	"fmt"
 
 	"fairdice/commitment"
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 )
 
@@ -35,7 +37,7 @@ func (g *game) checkHeader(f *findings, open *commitment.Open, score [2]int) {
 		{"score", fmt.Sprint(h.Score), fmt.Sprint(score)},
 	} {
 		if c.got != c.want {
-			f.fail(RecordHead, g.number, 0, fmt.Sprintf("the record's header says %s %s, not %s", c.what, c.got, c.want))
+			f.fail(RecordHead, g.number, 0, phrase.Errorf("the record's header says %s %s, not %s", c.what, c.got, c.want))
 		}
 	}
 }
@@ -49,12 +51,14 @@ func (g *game) checkHeads(f *findings, profile commitment.Profile) {
 	next := 0 // the first place that no receipt before has named
 	for i, r := range g.receipts {
 		n := r.RecordLines
-		wrong := func(detail string) { f.fail(id, g.number, 0, fmt.Sprintf("receipt %d ", i+1)+detail) }
+		wrong := func(what string, values ...any) {
+			f.fail(id, g.number, 0, phrase.Errorf("receipt %d %w", i+1, phrase.Errorf(what, values...)))
+		}
 		switch {
 		case n >= len(g.heads):
-			wrong(fmt.Sprintf("names a record of %d lines, the record has %d", n, len(g.heads)-1))
+			wrong("names a record of %d lines, the record has %d", n, len(g.heads)-1)
 		case r.RecordHead != commitment.Hash(g.heads[n]):
-			wrong(fmt.Sprintf("names a state of the record after line %d that never was", n))
+			wrong("names a state of the record after line %d that never was", n)
 		case profile == commitment.DiceOnly:
 			if n != 0 {
 				wrong("names a place inside the record, though no record was kept while the dice were drawn")
@@ -62,7 +66,7 @@ func (g *game) checkHeads(f *findings, profile commitment.Profile) {
 		case n == len(g.events):
 			wrong("names the end of the record, where no roll follows")
 		case !isThrow(g.events[n], r.Stream):
-			wrong(fmt.Sprintf("names the place before line %d, which is not its roll", n+1))
+			wrong("names the place before line %d, which is not its roll", n+1)
 		case n < next && !(i > 0 && r.Hash() == g.receipts[i-1].Hash()): // the same receipt again is a fault of the chain
 			wrong("names no later state of the record than the receipt before it")
 		}
@@ -79,7 +83,7 @@ func (g *game) checkHeads(f *findings, profile commitment.Profile) {
 		return
 	}
 	if lines != len(g.events) || head != commitment.Hash(g.heads[len(g.events)]) {
-		f.fail(id, g.number, 0, fmt.Sprintf("the log names a record of %d lines that is not the one in the bundle (%d lines)", lines, len(g.events))+at(*g.log.end()))
+		f.fail(id, g.number, 0, at(*g.log.end(), "the log names a record of %d lines that is not the one in the bundle (%d lines)", lines, len(g.events)))
 	}
 }
 
@@ -106,7 +110,7 @@ func throwOf(e replay.Event) (commitment.Stream, bool) {
 func (g *game) checkRecordRolls(f *findings, open *commitment.Open) {
 	const id = RecordRolls
 	if open.Profile == commitment.DiceOnly && len(g.events) == 0 && g.log.close == nil {
-		f.skip(id, g.number, "the platform has not uploaded a record; receipts and rebuilt dice alone are compared") // C13
+		f.skip(id, g.number, errors.New("the platform has not uploaded a record; receipts and rebuilt dice alone are compared")) // C13
 	} else {
 		f.pass(id)
 		g.compareThrows(f)
@@ -120,7 +124,7 @@ func (g *game) checkRecordRolls(f *findings, open *commitment.Open) {
 			continue
 		}
 		if want := q.Dice(r.Stream, r.Index); r.Dice != want {
-			f.fail(id, g.number, 0, fmt.Sprintf("receipt %d has dice %s, the secret gives %s for %s", i+1, r.Dice, want, r.element()))
+			f.fail(id, g.number, 0, phrase.Errorf("receipt %d has dice %s, the secret gives %s for %s", i+1, r.Dice, want, r.element()))
 		}
 	}
 }
@@ -136,14 +140,14 @@ func (g *game) compareThrows(f *findings) {
 		dice := commitment.Dice{D1: e.Dice.A, D2: e.Dice.B}
 		switch {
 		case i >= len(g.receipts):
-			f.fail(id, g.number, line+1, fmt.Sprintf("%q has no receipt", e))
+			f.fail(id, g.number, line+1, phrase.Errorf("%q has no receipt", e))
 		case g.receipts[i].Stream != st || g.receipts[i].Dice != dice:
 			r := g.receipts[i]
-			f.fail(id, g.number, line+1, fmt.Sprintf("%q is not receipt %d, stream %s, dice %s", e, i+1, r.Stream, r.Dice))
+			f.fail(id, g.number, line+1, phrase.Errorf("%q is not receipt %d, stream %s, dice %s", e, i+1, r.Stream, r.Dice))
 		}
 		i++
 	}
 	if i < len(g.receipts) {
-		f.fail(id, g.number, 0, fmt.Sprintf("%s not in the record", plural(len(g.receipts)-i, "receipt")))
+		f.fail(id, g.number, 0, number(len(g.receipts)-i, "1 receipt not in the record", "%d receipts not in the record"))
 	}
 }

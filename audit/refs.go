@@ -1,13 +1,14 @@
 package audit
 
 import (
-	"fmt"
-
 	"fairdice/commitment"
+	"fairdice/internal/phrase"
 )
 
-// at ends a fault's text with the place in the log.
-func at(e entry) string { return fmt.Sprintf(": log index %d", e.index) }
+// at makes the text of a fault with its place in the log.
+func at(e entry, format string, values ...any) error {
+	return phrase.Errorf("%w: log index %d", phrase.Errorf(format, values...), e.index)
+}
 
 // checkRefs carries out what statements.refs demands of the statements of a
 // match: nothing is said twice, and statements agree about what they refer to
@@ -17,7 +18,7 @@ func checkRefs(f *findings, l *ledger) {
 	const id = StatementsRefs
 	f.pass(id)
 	for _, d := range l.duplicates {
-		f.failAs(Reused, id, d.game, 0, d.what+" twice"+at(d.entry))
+		f.failAs(Reused, id, d.game, 0, at(d.entry, d.twice, d.values...))
 	}
 	for _, e := range l.entries {
 		if a, ok := e.statement.(commitment.Assign); ok {
@@ -26,7 +27,7 @@ func checkRefs(f *findings, l *ledger) {
 		if d, ok := e.statement.(commitment.Deal); ok {
 			a := l.matches[d.Match].games[d.Game].assigns[d.Segment]
 			if a != nil && a.S.Sequence != d.Sequence {
-				f.fail(id, d.Game, 0, fmt.Sprintf("the deal of segment %d names another sequence than its assign", d.Segment)+at(e))
+				f.fail(id, d.Game, 0, at(e, "the deal of segment %d names another sequence than its assign", d.Segment))
 			}
 		}
 	}
@@ -40,16 +41,16 @@ func (l *ledger) checkAssign(f *findings, e entry, a commitment.Assign) {
 		return // a missing commit is a matter of log.order
 	}
 	if c.S.Number != a.Number {
-		f.fail(id, a.Game, 0, fmt.Sprintf("the assign says number %d, the commit number %d", a.Number, c.S.Number)+at(e))
+		f.fail(id, a.Game, 0, at(e, "the assign says number %d, the commit number %d", a.Number, c.S.Number))
 	}
 	if o == nil {
 		return
 	}
 	if c.S.Tenant != o.S.Tenant {
-		f.fail(id, a.Game, 0, fmt.Sprintf("the match belongs to tenant %s, the sequence to %s", o.S.Tenant, c.S.Tenant)+at(e))
+		f.fail(id, a.Game, 0, at(e, "the match belongs to tenant %s, the sequence to %s", o.S.Tenant, c.S.Tenant))
 	}
 	if c.S.Mode != o.S.Mode {
-		f.fail(id, a.Game, 0, fmt.Sprintf("the match is played in mode %s, the sequence is made for %s", o.S.Mode, c.S.Mode)+at(e))
+		f.fail(id, a.Game, 0, at(e, "the match is played in mode %s, the sequence is made for %s", o.S.Mode, c.S.Mode))
 	}
 }
 
@@ -80,9 +81,9 @@ func (e *evidence) checkBundleRefs(f *findings) {
 			continue
 		}
 		if match != e.open.Match {
-			f.fail(id, 0, 0, "a statement of match "+match+" is in the bundle"+at(en))
+			f.fail(id, 0, 0, at(en, "a statement of match %s is in the bundle", match))
 		} else if game > len(e.games) {
-			f.failAs(Dropped, id, game, 0, "the log knows a game that is missing from the bundle"+at(en))
+			f.failAs(Dropped, id, game, 0, at(en, "the log knows a game that is missing from the bundle"))
 		}
 	}
 	for _, g := range e.games {
@@ -98,10 +99,10 @@ func (e *evidence) checkBundleRefs(f *findings) {
 		switch s := en.statement.(type) {
 		case commitment.Commit:
 			if !assigned[s.Sequence] {
-				f.fail(id, 0, 0, "sequence "+s.Sequence+" is committed but not assigned in this match"+at(en))
+				f.fail(id, 0, 0, at(en, "sequence %s is committed but not assigned in this match", s.Sequence))
 			}
 		case commitment.Retire:
-			f.fail(id, 0, 0, "sequence "+s.Sequence+" is retired; that does not belong into a bundle"+at(en))
+			f.fail(id, 0, 0, at(en, "sequence %s is retired; that does not belong into a bundle", s.Sequence))
 		}
 	}
 }

@@ -2,9 +2,11 @@ package audit
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
+	"fairdice/internal/phrase"
 	"fairdice/internal/wire"
 	"fairdice/replay"
 )
@@ -94,6 +96,14 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// number is a phrase that counts, with its singular.
+func number(n int, one, many string) error {
+	if n == 1 {
+		return errors.New(one)
+	}
+	return phrase.Errorf(many, n)
+}
+
 // JSON is the report as a line of JSON, the form that scripts rely on: its
 // members are those of the struct's tags, in their order.
 func (r Report) JSON() ([]byte, error) {
@@ -129,7 +139,7 @@ func (r Report) JSON() ([]byte, error) {
 		wire.List(w, "faults", r.Faults, func(f Fault) { f.write(w) })
 	})
 	if err := w.Err(); err != nil {
-		return nil, fmt.Errorf("encode report: %w", err)
+		return nil, phrase.Errorf("encode report: %w", err)
 	}
 	return out.Bytes(), nil
 }

@@ -2,11 +2,11 @@ package audit
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"fairdice/commitment"
 	"fairdice/internal/beacon"
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 	"fairdice/rules"
 	"fairdice/translog"
@@ -48,21 +48,22 @@ func VerifyRoll(data []byte, t Trust) Report {
 	e.checkRollReceipt(f)
 	terms := &evidence{open: &e.open.S}
 	if v, err := rules.Lookup(e.open.S.Variant); err != nil {
-		f.fail(RulesVersion, 0, 0, err.Error())
+		f.fail(RulesVersion, 0, 0, err)
 	} else {
 		terms.checkVersion(f, t, v)
 	}
-	for id, reason := range map[ID]string{
-		SequenceSecret: "the secret is published when the game has ended",
-		SequenceRoot:   "the secret is published when the game has ended",
-		DealRoot:       "the secret is published when the game has ended",
-		LevelCheck:     "the level is proved by the match's bundle",
+	sealed := errors.New("the secret is published when the game has ended")
+	for id, reason := range map[ID]error{
+		SequenceSecret: sealed,
+		SequenceRoot:   sealed,
+		DealRoot:       sealed,
+		LevelCheck:     errors.New("the level is proved by the match's bundle"),
 	} {
 		f.skip(id, 0, reason)
 	}
 	for _, d := range descriptions {
 		if !f.passed[d.id] && !f.failed(d.id) && len(f.reasons[d.id]) == 0 {
-			f.skip(d.id, 0, "one roll alone cannot show it")
+			f.skip(d.id, 0, errors.New("one roll alone cannot show it"))
 		}
 	}
 	r := Report{
@@ -93,7 +94,7 @@ func VerifyRoll(data []byte, t Trust) Report {
 // RefuseRoll is [Refuse] for rolls.
 func RefuseRoll(err error) Report {
 	r := Refuse(err)
-	r.Sentences = []Sentence{sentence("sentence.malformed-roll", err.Error())}
+	r.Sentences = []Sentence{because("sentence.malformed-roll", err)}
 	return r
 }
 
@@ -101,7 +102,7 @@ func readRoll(file *Roll) (*rollEvidence, error) {
 	e := &rollEvidence{file: file}
 	var err error
 	if e.checkpoint, err = readCheckpoint(file.Checkpoint); err != nil {
-		return nil, fmt.Errorf("checkpoint: %w", err)
+		return nil, phrase.Errorf("checkpoint: %w", err)
 	}
 	if file.Commit != nil {
 		e.commit = &filed[commitment.Commit]{}
@@ -112,10 +113,10 @@ func readRoll(file *Roll) (*rollEvidence, error) {
 	}
 	text, err := noteText(file.Receipt)
 	if err != nil {
-		return nil, fmt.Errorf("receipt: %w", err)
+		return nil, phrase.Errorf("receipt: %w", err)
 	}
 	if e.receipt, err = commitment.ParseReceipt([]byte(text)); err != nil {
-		return nil, fmt.Errorf("receipt: %w", err)
+		return nil, phrase.Errorf("receipt: %w", err)
 	}
 	return e, nil
 }
@@ -124,11 +125,11 @@ func readRoll(file *Roll) (*rollEvidence, error) {
 func fileAs[S commitment.Statement](member string, s BundleStatement, into *filed[S]) error {
 	read, err := commitment.Parse([]byte(s.Text))
 	if err != nil {
-		return fmt.Errorf("%s: %w", member, err)
+		return phrase.Errorf("%s: %w", member, err)
 	}
 	typed, ok := read.(S)
 	if !ok {
-		return fmt.Errorf("%s: a statement of type %s", member, read.Type())
+		return phrase.Errorf("%s: a statement of type %s", member, read.Type())
 	}
 	*into = filed[S]{S: typed, entry: entry{index: s.Index, statement: read}}
 	return nil
@@ -142,7 +143,7 @@ func (e *rollEvidence) checkLog(f *findings, t Trust) {
 			_, err = translog.OpenCheckpoint(e.checkpoint.raw, verifier)
 		}
 		if err != nil {
-			f.fail(LogSignature, 0, 0, err.Error())
+			f.fail(LogSignature, 0, 0, err)
 		} else {
 			f.pass(LogSignature)
 		}
@@ -155,7 +156,7 @@ func (e *rollEvidence) checkLog(f *findings, t Trust) {
 	}
 	for _, s := range all {
 		if err := translog.VerifyInclusion(translog.LeafHash([]byte(s.Text)), int64(s.Index), e.checkpoint.Size, s.Path, e.checkpoint.Root); err != nil {
-			f.fail(LogInclusion, 0, 0, err.Error())
+			f.fail(LogInclusion, 0, 0, err)
 		}
 	}
 }
@@ -167,8 +168,8 @@ func (t Trust) rollKey(f *findings, signed string) string {
 		return t.Key
 	}
 	if !t.pinned() {
-		f.skip(LogSignature, 0, "no key was pinned")
-		f.skip(LogWitness, 0, "no key was pinned")
+		f.skip(LogSignature, 0, errors.New("no key was pinned"))
+		f.skip(LogWitness, 0, errors.New("no key was pinned"))
 		return ""
 	}
 	for _, key := range t.Policy.Logs() {
@@ -178,7 +179,7 @@ func (t Trust) rollKey(f *findings, signed string) string {
 			}
 		}
 	}
-	f.fail(LogSignature, 0, 0, "no log of the policy has signed the checkpoint")
+	f.fail(LogSignature, 0, 0, errors.New("no log of the policy has signed the checkpoint"))
 	return ""
 }
 
@@ -188,18 +189,18 @@ func (t Trust) rollKey(f *findings, signed string) string {
 func (e *rollEvidence) checkCosigned(f *findings, t Trust, key string) {
 	policies, err := t.policies(key)
 	if err != nil {
-		f.fail(LogWitness, 0, 0, err.Error())
+		f.fail(LogWitness, 0, 0, err)
 		return
 	}
 	if len(policies) == 0 {
-		f.skip(LogWitness, 0, "no policy asks for a witness")
+		f.skip(LogWitness, 0, errors.New("no policy asks for a witness"))
 		return
 	}
 	var times []map[string]int64
 	for _, p := range policies {
 		at, err := p.Cosigned(e.checkpoint.raw)
 		if err != nil {
-			f.fail(LogWitness, 0, 0, err.Error())
+			f.fail(LogWitness, 0, 0, err)
 		}
 		times = append(times, at)
 	}
@@ -208,7 +209,7 @@ func (e *rollEvidence) checkCosigned(f *findings, t Trust, key string) {
 		return
 	}
 	f.incomplete = true
-	f.skip(LogWitness, 0, errQuorum.Error())
+	f.skip(LogWitness, 0, errQuorum)
 }
 
 // checkOrder carries out log.order for the statements that are there.
@@ -216,7 +217,7 @@ func (e *rollEvidence) checkOrder(f *findings) {
 	f.pass(LogOrder)
 	inOrder := func(first, then entry) {
 		if first.index >= then.index || then.statement.When().Before(first.statement.When()) {
-			f.fail(LogOrder, 0, 0, fmt.Sprintf("the %s does not come before the %s", first.statement.Type(), then.statement.Type())+at(then))
+			f.fail(LogOrder, 0, 0, at(then, "the %s does not come before the %s", first.statement.Type(), then.statement.Type()))
 		}
 	}
 	inOrder(e.open.entry, e.assign.entry)
@@ -231,12 +232,12 @@ func (e *rollEvidence) checkOrder(f *findings) {
 func (e *rollEvidence) checkRefs(f *findings) {
 	f.pass(StatementsRefs)
 	o, a, d, r := e.open.S, e.assign.S, e.deal.S, e.receipt
-	demand := func(ok bool, what string) {
+	demand := func(ok bool, what string, values ...any) {
 		if !ok {
-			f.fail(StatementsRefs, 0, 0, what)
+			f.fail(StatementsRefs, 0, 0, phrase.Errorf(what, values...))
 		}
 	}
-	demand(o.Log == e.checkpoint.Origin, fmt.Sprintf("the open is of log %q, the checkpoint of %q", clip(o.Log), clip(e.checkpoint.Origin)))
+	demand(o.Log == e.checkpoint.Origin, "the open is of log %q, the checkpoint of %q", clip(o.Log), clip(e.checkpoint.Origin))
 	demand(a.Match == o.Match, "the assign is of another match than the open")
 	demand(d.Match == a.Match && d.Game == a.Game && d.Segment == a.Segment && d.Sequence == a.Sequence, "the deal is not that of the assign")
 	demand(r.Match == d.Match && r.Game == d.Game && r.Segment == d.Segment && r.Sequence == d.Sequence, "the receipt is not of the segment that was dealt")
@@ -258,22 +259,22 @@ func (e *rollEvidence) checkRollLinks(f *findings) {
 		name := string(rune('a' + i))
 		switch {
 		case (side.anchor == nil) != (side.link == nil):
-			f.fail(DealLinks, d.Game, 0, "anchor-"+name+" and link-"+name+" are not both there")
+			f.fail(DealLinks, d.Game, 0, phrase.Errorf("anchor-%s and link-%s are not both there", name, name))
 			continue
 		case side.anchor == nil:
-			f.skip(DealLinks, 0, "player "+name+" takes no part in the cut")
+			f.skip(DealLinks, 0, phrase.Errorf("player %s takes no part in the cut", name))
 			continue
 		case !leadsTo(*side.link, side.anchor.Hash):
-			f.fail(DealLinks, d.Game, 0, "link-"+name+" does not lead back to the anchor")
+			f.fail(DealLinks, d.Game, 0, phrase.Errorf("link-%s does not lead back to the anchor", name))
 		default:
 			f.pass(DealLinks)
 		}
 		if r.Links != nil && !leadsTo(r.Links[i], *side.link) {
-			f.fail(DealLinks, d.Game, 0, "the throw's link of player "+name+" does not continue that of the deal")
+			f.fail(DealLinks, d.Game, 0, phrase.Errorf("the throw's link of player %s does not continue that of the deal", name))
 		}
 	}
 	if want := commitment.NewCut(d.Match, d.Game, d.Segment, d.LinkA, d.LinkB, d.Signature); d.Cut != want {
-		f.fail(DealCut, d.Game, 0, fmt.Sprintf("the cut is %.16s…, not %.16s…", d.Cut, want))
+		f.fail(DealCut, d.Game, 0, phrase.Errorf("the cut is %.16s…, not %.16s…", d.Cut, want))
 	} else {
 		f.pass(DealCut)
 	}
@@ -294,21 +295,21 @@ func (e *rollEvidence) checkRollBeacon(f *findings) {
 	o, a, d := e.open.S, e.assign.S, e.deal.S
 	switch {
 	case (a.Round != nil) != o.Beacon || (d.Signature != nil) != o.Beacon:
-		f.fail(DealBeacon, d.Game, 0, "round and signature are there exactly in a match with a beacon, and here they are not")
+		f.fail(DealBeacon, d.Game, 0, errors.New("round and signature are there exactly in a match with a beacon, and here they are not"))
 		return
 	case !o.Beacon:
-		f.skip(DealBeacon, 0, "the match has no beacon")
+		f.skip(DealBeacon, 0, errors.New("the match has no beacon"))
 		return
 	}
 	f.pass(DealBeacon)
 	if err := beacon.CheckAssign(*a.Round, a.Time); err != nil {
-		f.fail(DealBeacon, d.Game, 0, err.Error()+at(e.assign.entry))
+		f.fail(DealBeacon, d.Game, 0, at(e.assign.entry, "%w", err))
 	}
 	if d.Time.Before(beacon.Time(*a.Round)) {
-		f.fail(DealBeacon, d.Game, 0, fmt.Sprintf("the deal is dated before round %d", *a.Round)+at(e.deal.entry))
+		f.fail(DealBeacon, d.Game, 0, at(e.deal.entry, "the deal is dated before round %d", *a.Round))
 	}
 	if err := beacon.Verify(*a.Round, d.Signature); err != nil {
-		f.fail(DealBeacon, d.Game, 0, err.Error()+at(e.deal.entry))
+		f.fail(DealBeacon, d.Game, 0, at(e.deal.entry, "%w", err))
 	}
 }
 
@@ -319,30 +320,30 @@ func (e *rollEvidence) checkRollBeacon(f *findings) {
 func (e *rollEvidence) checkOpening(f *findings) {
 	r, in := e.receipt, e.file.Opening
 	if in.Segment != r.Segment || in.Stream != r.Stream || in.Index != r.Index || in.Key != r.Key {
-		f.fail(RollsOpening, r.Game, 0, "opening and receipt are of two rolls")
+		f.fail(RollsOpening, r.Game, 0, errors.New("opening and receipt are of two rolls"))
 	}
 	o := commitment.Opening{Stream: in.Stream, Index: in.Index, Dice: r.Dice, Key: in.Key, Path: in.Path}
 	live := e.open.S.Mode == commitment.Live
 	if live != (r.Links != nil) {
-		f.fail(RollsOpening, r.Game, 0, "a receipt names links in mode live and in no other")
+		f.fail(RollsOpening, r.Game, 0, errors.New("a receipt names links in mode live and in no other"))
 		return
 	}
 	if live {
 		o.Dice = commitment.Dice{}
 		if commitment.LiveDice(r.Key, r.Links[0], r.Links[1]) != r.Dice {
-			f.fail(RollsOpening, r.Game, 0, fmt.Sprintf("the dice %s do not follow from the key and the links", r.Dice))
+			f.fail(RollsOpening, r.Game, 0, phrase.Errorf("the dice %s do not follow from the key and the links", r.Dice))
 		}
 	}
 	f.pass(RollsOpening)
 	switch {
 	case e.commit != nil:
 		if err := o.Verify(e.deal.S.Root, e.commit.S.Rolls); err != nil {
-			f.fail(RollsOpening, r.Game, 0, err.Error())
+			f.fail(RollsOpening, r.Game, 0, err)
 		}
 	case !o.FitsSomeLengths(e.deal.S.Root):
-		f.fail(RollsOpening, r.Game, 0, "key and dice do not open the dealt root as this roll, whatever the lengths of the streams are")
+		f.fail(RollsOpening, r.Game, 0, errors.New("key and dice do not open the dealt root as this roll, whatever the lengths of the streams are"))
 	default:
-		f.skip(RollsOpening, 0, "key and dice were dealt; without the commit nothing says which element of the stream they are")
+		f.skip(RollsOpening, 0, errors.New("key and dice were dealt; without the commit nothing says which element of the stream they are"))
 	}
 }
 
@@ -352,20 +353,20 @@ func (e *rollEvidence) checkRollReceipt(f *findings) {
 	r := e.receipt
 	f.pass(ReceiptsSignature)
 	if _, err := commitment.OpenReceipt(e.file.Receipt, e.open.S.ReceiptKey); err != nil {
-		f.fail(ReceiptsSignature, r.Game, 0, err.Error())
+		f.fail(ReceiptsSignature, r.Game, 0, err)
 	}
 	if name, _, _ := strings.Cut(e.open.S.ReceiptKey, "+"); name != e.checkpoint.Origin+"/receipts" {
-		f.fail(ReceiptsSignature, 0, 0, fmt.Sprintf("the receipt key is named %q, not %q", clip(name), e.checkpoint.Origin+"/receipts"))
+		f.fail(ReceiptsSignature, 0, 0, phrase.Errorf("the receipt key is named %q, not %q", clip(name), e.checkpoint.Origin+"/receipts"))
 	}
 	if e.file.Dice != nil {
 		f.pass(RecordRolls)
 		if e.file.Dice[0] != int(r.Dice.D1) || e.file.Dice[1] != int(r.Dice.D2) {
-			f.fail(RecordRolls, r.Game, 0, fmt.Sprintf("the dice shown are %v, the receipt says %s", e.file.Dice, r.Dice))
+			f.fail(RecordRolls, r.Game, 0, phrase.Errorf("the dice shown are %v, the receipt says %s", e.file.Dice, r.Dice))
 		}
 	}
 	refereed := e.open.S.Profile == commitment.Refereed
 	if e.file.Line != 0 && (!refereed || e.file.Line != r.RecordLines+1) {
-		f.fail(RecordHead, r.Game, e.file.Line, fmt.Sprintf("the roll is said to be record line %d, the receipt stands behind line %d", e.file.Line, r.RecordLines))
+		f.fail(RecordHead, r.Game, e.file.Line, phrase.Errorf("the roll is said to be record line %d, the receipt stands behind line %d", e.file.Line, r.RecordLines))
 	}
 	if e.file.Head == nil {
 		return
@@ -376,7 +377,7 @@ func (e *rollEvidence) checkRollReceipt(f *findings) {
 		head = head.Next(rollLine(r))
 	}
 	if commitment.Hash(head) != *e.file.Head {
-		f.fail(RecordHead, r.Game, e.file.Line, "the head shown does not follow from the receipt's and the roll's own line")
+		f.fail(RecordHead, r.Game, e.file.Line, errors.New("the head shown does not follow from the receipt's and the roll's own line"))
 	}
 }
 

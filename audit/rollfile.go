@@ -2,9 +2,9 @@ package audit
 
 import (
 	"bytes"
-	"fmt"
 
 	"fairdice/commitment"
+	"fairdice/internal/phrase"
 )
 
 // RollFormat is the value of a roll's first member.
@@ -31,16 +31,16 @@ type Roll struct {
 // ParseRoll reads a roll file as strictly as [ParseBundle] reads a bundle.
 func ParseRoll(data []byte) (*Roll, error) {
 	if len(data) > MaxRoll {
-		return nil, fmt.Errorf("read roll: %d bytes are more than %d", len(data), MaxRoll)
+		return nil, phrase.Errorf("read roll: %d bytes are more than %d", len(data), MaxRoll)
 	}
 	if len(bytes.TrimLeft(data, " \t\r\n")) == 0 {
-		return nil, fmt.Errorf("read roll: the file is empty")
+		return nil, phrase.Errorf("read roll: the file is empty")
 	}
 	d := newDecoder(data)
 	r := d.roll()
 	d.end()
 	if d.err != nil {
-		return nil, fmt.Errorf("read roll: %w", d.err)
+		return nil, phrase.Errorf("read roll: %w", d.err)
 	}
 	return r, nil
 }

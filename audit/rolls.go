@@ -1,11 +1,12 @@
 package audit
 
 import (
-	"fmt"
+	"errors"
 
 	"golang.org/x/mod/sumdb/note"
 
 	"fairdice/commitment"
+	"fairdice/internal/phrase"
 )
 
 // checkRolls carries out rolls.opening, rolls.order, receipts.signature and
@@ -23,7 +24,7 @@ func (e *evidence) checkRolls(f *findings) {
 		total += len(g.receipts)
 	}
 	if total == 0 && e.bundle != nil {
-		f.fail(RollsOrder, 0, 0, "there is not a single roll in the bundle") // C11
+		f.fail(RollsOrder, 0, 0, errors.New("there is not a single roll in the bundle")) // C11
 	}
 	e.checkReceiptSignatures(f)
 }
@@ -37,15 +38,15 @@ func (g *game) checkKeys(f *findings, mode commitment.Mode) {
 		q := g.rebuilt[r.Segment]
 		switch {
 		case q == nil:
-			f.skip(id, g.number, fmt.Sprintf("segment %d cannot be rebuilt", r.Segment))
+			f.skip(id, g.number, phrase.Errorf("segment %d cannot be rebuilt", r.Segment))
 			continue
 		case r.Index >= q.Lengths()[r.Stream]:
-			f.fail(id, g.number, 0, fmt.Sprintf("receipt %d: there is no %s", i+1, r.element()))
+			f.fail(id, g.number, 0, phrase.Errorf("receipt %d: there is no %s", i+1, r.element()))
 			continue
 		}
 		f.pass(id)
 		if r.Key != q.Key(r.Stream, r.Index) {
-			f.fail(id, g.number, 0, fmt.Sprintf("receipt %d: the key is not that of %s", i+1, r.element()))
+			f.fail(id, g.number, 0, phrase.Errorf("receipt %d: the key is not that of %s", i+1, r.element()))
 		} else if mode == commitment.Live {
 			g.checkLiveDice(f, i)
 		}
@@ -55,7 +56,7 @@ func (g *game) checkKeys(f *findings, mode commitment.Mode) {
 // checkLiveDice demands that live dice follow from the key and both links.
 func (g *game) checkLiveDice(f *findings, i int) {
 	if r := g.receipts[i]; r.Links != nil && r.Dice != commitment.LiveDice(r.Key, r.Links[0], r.Links[1]) {
-		f.fail(RollsOpening, g.number, 0, fmt.Sprintf("receipt %d: the dice %s do not follow from the key and the links", i+1, r.Dice))
+		f.fail(RollsOpening, g.number, 0, phrase.Errorf("receipt %d: the dice %s do not follow from the key and the links", i+1, r.Dice))
 	}
 }
 
@@ -70,17 +71,17 @@ func (g *game) checkOpenings(f *findings, mode commitment.Mode) {
 		named[at] = true
 		s, ok := g.segment(r.Segment)
 		if !ok {
-			f.skip(id, g.number, fmt.Sprintf("segment %d was not committed, assigned and dealt", r.Segment))
+			f.skip(id, g.number, phrase.Errorf("segment %d was not committed, assigned and dealt", r.Segment))
 			continue
 		}
 		o, ok := g.openings[at]
 		if !ok {
-			f.fail(id, g.number, 0, fmt.Sprintf("receipt %d: %s is not opened", i+1, at))
+			f.fail(id, g.number, 0, phrase.Errorf("receipt %d: %s is not opened", i+1, at))
 			continue
 		}
 		f.pass(id)
 		if o.Key != r.Key {
-			f.fail(id, g.number, 0, fmt.Sprintf("receipt %d: %s is opened with another key than the receipt's", i+1, at))
+			f.fail(id, g.number, 0, phrase.Errorf("receipt %d: %s is opened with another key than the receipt's", i+1, at))
 			continue
 		}
 		opening := commitment.Opening{Stream: o.Stream, Index: o.Index, Dice: r.Dice, Key: o.Key, Path: o.Path}
@@ -89,12 +90,12 @@ func (g *game) checkOpenings(f *findings, mode commitment.Mode) {
 			g.checkLiveDice(f, i)
 		}
 		if err := opening.Verify(s.deal.S.Root, s.commit.S.Rolls); err != nil {
-			f.fail(id, g.number, 0, fmt.Sprintf("receipt %d, dice %s: %v", i+1, r.Dice, err))
+			f.fail(id, g.number, 0, phrase.Errorf("receipt %d, dice %s: %v", i+1, r.Dice, err))
 		}
 	}
 	for _, o := range g.inFile.Openings {
 		if at := (element{o.Segment, o.Stream, o.Index}); !named[at] {
-			f.fail(id, g.number, 0, at.String()+" is opened without a receipt") // C22
+			f.fail(id, g.number, 0, phrase.Errorf("%s is opened without a receipt", at)) // C22
 		}
 	}
 }
@@ -124,12 +125,12 @@ func (g *game) checkRollOrder(f *findings) {
 			_, ok = g.segment(due.segment)
 		}
 		if !ok {
-			f.skip(id, g.number, fmt.Sprintf("segment %d was not committed, assigned and dealt", due.segment))
+			f.skip(id, g.number, phrase.Errorf("segment %d was not committed, assigned and dealt", due.segment))
 			lost[r.Stream] = true
 			continue
 		}
 		if r.element() != *due {
-			f.fail(id, g.number, 0, fmt.Sprintf("receipt %d is %s where %s is due", i+1, r.element(), *due))
+			f.fail(id, g.number, 0, phrase.Errorf("receipt %d is %s where %s is due", i+1, r.element(), *due))
 			*due = r.element()
 		}
 		due.index++
@@ -139,7 +140,7 @@ func (g *game) checkRollOrder(f *findings) {
 	case g.log.close != nil:
 		used = g.log.close.S.Rolls
 		if len(g.receipts) == 0 && !g.log.undealt() {
-			f.failAs(Dropped, id, g.number, 0, "the game was closed without a single roll") // C11
+			f.failAs(Dropped, id, g.number, 0, errors.New("the game was closed without a single roll")) // C11
 		}
 	case g.log.abort != nil:
 		used = g.log.abort.S.Rolls
@@ -147,8 +148,8 @@ func (g *game) checkRollOrder(f *findings) {
 		ended = false
 	}
 	if ended && used != counts {
-		f.fail(id, g.number, 0, fmt.Sprintf("the log counts %d %d %d rolls of opening, a and b, the receipts %d %d %d",
-			used[0], used[1], used[2], counts[0], counts[1], counts[2])+at(*g.log.end()))
+		f.fail(id, g.number, 0, at(*g.log.end(), "the log counts %d %d %d rolls of opening, a and b, the receipts %d %d %d",
+			used[0], used[1], used[2], counts[0], counts[1], counts[2]))
 	}
 }
 
@@ -161,17 +162,19 @@ func (g *game) checkChain(f *findings, match string) {
 	}
 	var last *commitment.Hash
 	for i, r := range g.receipts {
-		wrong := func(detail string) { f.fail(id, g.number, 0, fmt.Sprintf("receipt %d ", i+1)+detail) }
+		wrong := func(what string, values ...any) {
+			f.fail(id, g.number, 0, phrase.Errorf("receipt %d %w", i+1, phrase.Errorf(what, values...)))
+		}
 		if r.Match != match {
-			wrong("names match " + r.Match)
+			wrong("names match %s", r.Match)
 		}
 		if r.Game != g.number {
-			wrong(fmt.Sprintf("names game %d", r.Game))
+			wrong("names game %d", r.Game)
 		}
 		if s, ok := g.segment(r.Segment); !ok {
-			wrong(fmt.Sprintf("is of segment %d, which was not committed, assigned and dealt", r.Segment))
+			wrong("is of segment %d, which was not committed, assigned and dealt", r.Segment)
 		} else if s.assign.S.Sequence != r.Sequence {
-			wrong("names sequence " + r.Sequence + ", not that of its segment")
+			wrong("names sequence %s, not that of its segment", r.Sequence)
 		}
 		switch {
 		case r.Previous == nil && last != nil:
@@ -194,7 +197,7 @@ func (g *game) checkChain(f *findings, match string) {
 	}
 	f.pass(id)
 	if (named == nil) != (last == nil) || named != nil && *named != *last {
-		f.fail(id, g.number, 0, "the last receipt is not the one that the log names"+at(*g.log.end()))
+		f.fail(id, g.number, 0, at(*g.log.end(), "the last receipt is not the one that the log names"))
 	}
 }
 
@@ -203,10 +206,10 @@ func (g *game) checkChain(f *findings, match string) {
 func (e *evidence) checkReceiptSignatures(f *findings) {
 	const id = ReceiptsSignature
 	if want := e.origin + "/receipts"; e.receiptKey.Name() != want {
-		f.fail(id, 0, 0, fmt.Sprintf("the receipt key is named %q, not %q", e.receiptKey.Name(), want))
+		f.fail(id, 0, 0, phrase.Errorf("the receipt key is named %q, not %q", e.receiptKey.Name(), want))
 	}
 	if !e.signatures {
-		f.skip(id, 0, "the receipts are authenticated by their chain up to the one that the log names, not one by one")
+		f.skip(id, 0, errors.New("the receipts are authenticated by their chain up to the one that the log names, not one by one"))
 		return
 	}
 	for _, g := range e.games {
@@ -228,11 +231,11 @@ func (g *game) checkSignatures(f *findings, key note.Verifier) {
 	const id = ReceiptsSignature
 	for from := 0; from < len(g.receipts); from += signatureBatch {
 		if f.dropped[id] > 0 || f.dropped[ReceiptsChain] > 0 {
-			f.skip(id, g.number, fmt.Sprintf("so many receipts are faulty that those from %d on were not verified", from+1))
+			f.skip(id, g.number, phrase.Errorf("so many receipts are faulty that those from %d on were not verified", from+1))
 			return
 		}
-		if why := f.stopped(); why != "" {
-			f.skip(id, g.number, fmt.Sprintf("the receipts from %d on were not verified: %s", from+1, why))
+		if why := f.stopped(); why != nil {
+			f.skip(id, g.number, phrase.Errorf("the receipts from %d on were not verified: %s", from+1, why))
 			return
 		}
 		batch := g.receipts[from:min(from+signatureBatch, len(g.receipts))]
@@ -240,7 +243,7 @@ func (g *game) checkSignatures(f *findings, key note.Verifier) {
 		forEach(len(batch), func(i int) { errs[i] = commitment.VerifyNote(batch[i].note, key) })
 		for i, err := range errs {
 			if err != nil {
-				f.fail(id, g.number, 0, fmt.Sprintf("receipt %d, dice %s: %v", from+i+1, batch[i].Dice, err))
+				f.fail(id, g.number, 0, phrase.Errorf("receipt %d, dice %s: %v", from+i+1, batch[i].Dice, err))
 			}
 		}
 	}

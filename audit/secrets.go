@@ -1,9 +1,10 @@
 package audit
 
 import (
-	"fmt"
+	"errors"
 
 	"fairdice/commitment"
+	"fairdice/internal/phrase"
 )
 
 // maxRebuilt bounds how many rolls the verification of a bundle rebuilds, each
@@ -26,7 +27,7 @@ type rebuilder struct {
 func (b *rebuilder) check(g *gameLog) map[int]*commitment.Sequence {
 	if g.end() == nil {
 		for _, id := range []ID{SequenceSecret, SequenceRoot, DealRoot} {
-			b.skip(id, g.number, "the game has no end, so its secrets are not published")
+			b.skip(id, g.number, errors.New("the game has no end, so its secrets are not published"))
 		}
 		return nil
 	}
@@ -42,10 +43,10 @@ func (b *rebuilder) check(g *gameLog) map[int]*commitment.Sequence {
 		secret, ok := published[s.assign.S.Sequence]
 		switch {
 		case !ok:
-			b.skipRoots(g.number, fmt.Sprintf("the secret of segment %d is not published", s.number))
+			b.skipRoots(g.number, phrase.Errorf("the secret of segment %d is not published", s.number))
 		case s.commit == nil:
-			b.fail(SequenceSecret, g.number, 0, fmt.Sprintf("the secret of segment %d has no commit to compare it with", s.number))
-			b.skipRoots(g.number, fmt.Sprintf("the commit of segment %d is missing", s.number))
+			b.fail(SequenceSecret, g.number, 0, phrase.Errorf("the secret of segment %d has no commit to compare it with", s.number))
+			b.skipRoots(g.number, phrase.Errorf("the commit of segment %d is missing", s.number))
 		default:
 			if q := b.segment(g, s, secret); q != nil {
 				rebuilt[s.number] = q
@@ -55,7 +56,7 @@ func (b *rebuilder) check(g *gameLog) map[int]*commitment.Sequence {
 	return rebuilt
 }
 
-func (b *rebuilder) skipRoots(game int, reason string) {
+func (b *rebuilder) skipRoots(game int, reason error) {
 	b.skip(SequenceRoot, game, reason)
 	b.skip(DealRoot, game, reason)
 }
@@ -65,35 +66,35 @@ func (b *rebuilder) skipRoots(game int, reason string) {
 func (b *rebuilder) sealed(c *filed[commitment.Commit], secret commitment.Secret, game int) (*commitment.Archive, *commitment.Sequence) {
 	s := c.S
 	if secret.Hash() != s.SecretHash {
-		b.fail(SequenceSecret, game, 0, "the secret published for sequence "+s.Sequence+" is not the one that was committed"+at(c.entry))
+		b.fail(SequenceSecret, game, 0, at(c.entry, "the secret published for sequence %s is not the one that was committed", s.Sequence))
 	}
-	if why := b.stopped(); why != "" {
+	if why := b.stopped(); why != nil {
 		b.skipRoots(game, why)
 		return nil, nil
 	}
 	if b.budget -= 2 * s.Rolls.Total(); b.budget < 0 {
 		b.incomplete = true
-		b.skipRoots(game, fmt.Sprintf("the file asks for more than %d rolls to be rebuilt", maxRebuilt))
+		b.skipRoots(game, phrase.Errorf("the file asks for more than %d rolls to be rebuilt", maxRebuilt))
 		return nil, nil
 	}
 	var archive *commitment.Archive
 	if s.Archive != nil {
 		if archive = b.archives[*s.Archive]; archive == nil && b.lenient {
-			b.skip(SequenceRoot, game, "the archive of sequence "+s.Sequence+" is not at hand")
+			b.skip(SequenceRoot, game, phrase.Errorf("the archive of sequence %s is not at hand", s.Sequence))
 			return nil, nil
 		} else if archive == nil {
-			b.fail(SequenceRoot, game, 0, fmt.Sprintf("the archive of sequence %s, %s, is missing or malformed", s.Sequence, short(*s.Archive)))
+			b.fail(SequenceRoot, game, 0, phrase.Errorf("the archive of sequence %s, %s, is missing or malformed", s.Sequence, short(*s.Archive)))
 			return nil, nil
 		}
 	}
 	q, err := commitment.Build(secret, s.Sequence, s.Mode, s.Rolls, commitment.NoCut, archive)
 	if err != nil {
-		b.fail(SequenceRoot, game, 0, err.Error())
+		b.fail(SequenceRoot, game, 0, err)
 		return nil, nil
 	}
 	b.pass(SequenceRoot)
 	if q.Root() != s.Root {
-		b.fail(SequenceRoot, game, 0, "the root committed for sequence "+s.Sequence+" does not follow from its secret"+at(c.entry))
+		b.fail(SequenceRoot, game, 0, at(c.entry, "the root committed for sequence %s does not follow from its secret", s.Sequence))
 	}
 	return archive, q
 }
@@ -103,24 +104,24 @@ func (b *rebuilder) sealed(c *filed[commitment.Commit], secret commitment.Secret
 func (b *rebuilder) segment(g *gameLog, s *segmentLog, secret commitment.Secret) *commitment.Sequence {
 	archive, sealed := b.sealed(s.commit, secret, g.number)
 	if sealed == nil {
-		b.skip(DealRoot, g.number, fmt.Sprintf("segment %d cannot be rebuilt", s.number))
+		b.skip(DealRoot, g.number, phrase.Errorf("segment %d cannot be rebuilt", s.number))
 		return nil
 	}
 	if s.deal == nil {
-		b.skip(DealRoot, g.number, fmt.Sprintf("segment %d was not dealt", s.number))
+		b.skip(DealRoot, g.number, phrase.Errorf("segment %d was not dealt", s.number))
 		return nil
 	}
 	c, dealt := s.commit.S, sealed
 	if cut := s.deal.S.Cut; cut != commitment.NoCut {
 		var err error
 		if dealt, err = commitment.Build(secret, c.Sequence, c.Mode, c.Rolls, cut, archive); err != nil {
-			b.fail(DealRoot, g.number, 0, err.Error())
+			b.fail(DealRoot, g.number, 0, err)
 			return nil
 		}
 	}
 	b.pass(DealRoot)
 	if dealt.Root() != s.deal.S.Root {
-		b.fail(DealRoot, g.number, 0, fmt.Sprintf("the root dealt for segment %d does not follow from secret and cut", s.number)+at(s.deal.entry))
+		b.fail(DealRoot, g.number, 0, at(s.deal.entry, "the root dealt for segment %d does not follow from secret and cut", s.number))
 	}
 	return dealt
 }
@@ -130,12 +131,12 @@ func (g *gameLog) checkSecretList(f *findings) {
 	f.pass(SequenceSecret)
 	secrets := g.secrets()
 	if len(secrets) != len(g.segments) {
-		f.fail(SequenceSecret, g.number, 0, fmt.Sprintf("%s published for %s", plural(len(secrets), "secret"), plural(len(g.segments), "assigned segment")))
+		f.fail(SequenceSecret, g.number, 0, phrase.Errorf("%w published for %w", number(len(secrets), "1 secret", "%d secrets"), number(len(g.segments), "1 assigned segment", "%d assigned segments")))
 		return
 	}
 	for i, s := range secrets {
 		if want := g.segments[i].assign.S.Sequence; s.Sequence != want {
-			f.fail(SequenceSecret, g.number, 0, fmt.Sprintf("secret %d is that of sequence %s, segment %d has sequence %s", i+1, s.Sequence, i+1, want))
+			f.fail(SequenceSecret, g.number, 0, phrase.Errorf("secret %d is that of sequence %s, segment %d has sequence %s", i+1, s.Sequence, i+1, want))
 			return
 		}
 	}

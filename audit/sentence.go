@@ -15,6 +15,8 @@ type Sentence struct {
 	Key  string   `json:"key"`
 	Args []string `json:"args,omitempty"`
 	Text string   `json:"text"`
+
+	why error // what the only argument is the English text of, or nil
 }
 
 // english holds the sentences by key; {0} and {1} stand for the arguments. The
@@ -63,6 +65,13 @@ func sentence(key string, args ...string) Sentence {
 		text = strings.ReplaceAll(text, "{"+strconv.Itoa(i)+"}", a)
 	}
 	return Sentence{Key: key, Args: args, Text: text}
+}
+
+// because is a sentence whose argument is an error.
+func because(key string, why error) Sentence {
+	s := sentence(key, why.Error())
+	s.why = why
+	return s
 }
 
 // hyphened makes a phrase a part of a key.

@@ -2,12 +2,12 @@ package audit
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 	"slices"
 	"time"
 
 	"fairdice/commitment"
+	"fairdice/internal/phrase"
 )
 
 // State is what has become of a committed sequence.
@@ -63,7 +63,7 @@ func CheckStatements(origin string, texts []string, archives map[Hash]*commitmen
 	for i, text := range texts {
 		st, err := commitment.Parse([]byte(text))
 		if err != nil {
-			return LogReport{}, fmt.Errorf("read log: index %d: %w", i, err)
+			return LogReport{}, phrase.Errorf("read log: index %d: %w", i, err)
 		}
 		book.Add(uint64(i), st)
 	}
@@ -92,12 +92,12 @@ func (a *Auditor) Retired(commit, retire Entry, archives map[Hash]*commitment.Ar
 	f := newFindings()
 	c, err := parseAs[commitment.Commit](commit)
 	if err != nil {
-		f.fail(Format, 0, 0, err.Error())
+		f.fail(Format, 0, 0, err)
 		return nil, c.S, f.list()
 	}
 	r, err := parseAs[commitment.Retire](retire)
 	if err != nil {
-		f.fail(Format, 0, 0, err.Error())
+		f.fail(Format, 0, 0, err)
 		return nil, c.S, f.list()
 	}
 	f.pass(SequenceSecret)
@@ -110,11 +110,11 @@ func (a *Auditor) Retired(commit, retire Entry, archives map[Hash]*commitment.Ar
 func parseAs[S commitment.Statement](e Entry) (filed[S], error) {
 	st, err := commitment.Parse(e.Text)
 	if err != nil {
-		return filed[S]{}, fmt.Errorf("log index %d: %w", e.Index, err)
+		return filed[S]{}, phrase.Errorf("log index %d: %w", e.Index, err)
 	}
 	s, ok := st.(S)
 	if !ok {
-		return filed[S]{}, fmt.Errorf("log index %d is a %s, not a %s", e.Index, st.Type(), s.Type())
+		return filed[S]{}, phrase.Errorf("log index %d is a %s, not a %s", e.Index, st.Type(), s.Type())
 	}
 	return filed[S]{entry{e.Index, -1, st}, s}, nil
 }

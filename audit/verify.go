@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"errors"
 	"math"
 	"sync"
 	"time"
@@ -68,11 +69,11 @@ func Verify(data []byte, t Trust) Report {
 	e.checkLog(f, t)
 	e.checkBook(f)
 	e.checkMatchOrder(f)
-	f.skip(AssignLowest, 0, "a bundle can only show it broken; the whole log shows it kept")
+	f.skip(AssignLowest, 0, errors.New("a bundle can only show it broken; the whole log shows it kept"))
 	if e.open == nil {
 		for _, d := range descriptions {
 			if !f.passed[d.id] && !f.failed(d.id) {
-				f.skip(d.id, 0, "the open is missing, so nothing says what was agreed")
+				f.skip(d.id, 0, errors.New("the open is missing, so nothing says what was agreed"))
 			}
 		}
 		r.Checks, r.Verdict = f.list(), Failed
@@ -184,12 +185,12 @@ func (e *evidence) attach() {
 // for example.
 func Refuse(err error) Report {
 	f := newFindings()
-	f.fail(Format, 0, 0, err.Error())
+	f.fail(Format, 0, 0, err)
 	for _, d := range descriptions[1:] {
-		f.skip(d.id, 0, "the file is malformed")
+		f.skip(d.id, 0, errors.New("the file is malformed"))
 	}
 	return Report{
 		Verdict: Malformed, Checks: f.list(), Games: []GameSummary{}, Overdue: []string{}, Says: []string{}, Faults: []Fault{},
-		Sentences: []Sentence{sentence("sentence.malformed", err.Error())},
+		Sentences: []Sentence{because("sentence.malformed", err)},
 	}
 }

@@ -2,11 +2,11 @@ package audit
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"golang.org/x/mod/sumdb/note"
 
+	"fairdice/internal/phrase"
 	"fairdice/translog"
 )
 
@@ -74,12 +74,13 @@ type Seen struct {
 // Open reads a signed checkpoint. Faults are findings of log.signature and
 // log.witness; ok tells whether the log's own signature is good.
 func (c *Checkpoints) Open(name, raw string) (s Seen, faults []Check, ok bool) {
-	fault := func(id ID, format string, args ...any) {
-		faults = append(faults, Check{ID: id, Status: Fail, Kind: describe(id).kind, Detail: name + ": " + fmt.Sprintf(format, args...)})
+	fault := func(id ID, why error) {
+		why = phrase.Errorf("%s: %w", name, why)
+		faults = append(faults, Check{ID: id, Status: Fail, Kind: describe(id).kind, Detail: why.Error(), Why: why})
 	}
 	point, err := translog.OpenCheckpoint(raw, c.key)
 	if err != nil {
-		fault(LogSignature, "%v", err)
+		fault(LogSignature, err)
 		return Seen{Checkpoint: point}, faults, false
 	}
 	s.Checkpoint = point
@@ -90,7 +91,7 @@ func (c *Checkpoints) Open(name, raw string) (s Seen, faults []Check, ok bool) {
 	for _, p := range c.policies {
 		at, err := p.Cosigned(raw)
 		if err != nil {
-			fault(LogWitness, "%v", err)
+			fault(LogWitness, err)
 		}
 		times = append(times, at)
 	}

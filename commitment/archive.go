@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"fairdice/internal/phrase"
 )
 
 // An Archive is the file of recorded throws behind one sequence of mode real: a line of 64 random hex digits, the salt
@@ -21,11 +23,11 @@ const (
 // NewArchive makes an archive of 3 to MaxRolls valid throws under a random salt.
 func NewArchive(salt Hash, throws []Dice) (*Archive, error) {
 	if len(throws) < 3 || len(throws) > MaxRolls {
-		return nil, fmt.Errorf("make archive: %d throws, want 3 to %d", len(throws), MaxRolls)
+		return nil, phrase.Errorf("make archive: %d throws, want 3 to %d", len(throws), MaxRolls)
 	}
 	for i, d := range throws {
 		if !d.Valid() {
-			return nil, fmt.Errorf("make archive: throw %d is %s, not two dice", i, d)
+			return nil, phrase.Errorf("make archive: throw %d is %s, not two dice", i, d)
 		}
 	}
 	return &Archive{salt: salt, throws: slices.Clone(throws)}, nil
@@ -34,7 +36,7 @@ func NewArchive(salt Hash, throws []Dice) (*Archive, error) {
 // ParseArchive reads an archive file. Every line has a fixed width, so the only text of an archive is its Text.
 func ParseArchive(data []byte) (*Archive, error) {
 	if len(data) > archiveSaltLine+MaxRolls*archiveThrowLine {
-		return nil, fmt.Errorf("parse archive: %d bytes, more than %d throws need", len(data), MaxRolls)
+		return nil, phrase.Errorf("parse archive: %d bytes, more than %d throws need", len(data), MaxRolls)
 	}
 	if len(data) < archiveSaltLine || data[archiveSaltLine-1] != '\n' {
 		return nil, errors.New("parse archive: line 1 is not a salt of 64 lower-case hex digits")
@@ -48,18 +50,18 @@ func ParseArchive(data []byte) (*Archive, error) {
 	for len(rest) > 0 {
 		line := 2 + len(throws)
 		if len(rest) < archiveThrowLine || rest[1] != ' ' || rest[3] != '\n' {
-			return nil, fmt.Errorf("parse archive: line %d is not \"d1 d2\" and LF", line)
+			return nil, phrase.Errorf("parse archive: line %d is not \"d1 d2\" and LF", line)
 		}
 		d := Dice{rest[0] - '0', rest[2] - '0'}
 		if !d.Valid() {
-			return nil, fmt.Errorf("parse archive: line %d holds a die that is not 1 to 6", line)
+			return nil, phrase.Errorf("parse archive: line %d holds a die that is not 1 to 6", line)
 		}
 		throws = append(throws, d)
 		rest = rest[archiveThrowLine:]
 	}
 	a, err := NewArchive(salt, throws)
 	if err != nil {
-		return nil, fmt.Errorf("parse archive: %w", err)
+		return nil, phrase.Errorf("parse archive: %w", err)
 	}
 	return a, nil
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strconv"
+
+	"fairdice/internal/phrase"
 )
 
 // A Cut is the value X that the dice of a sequence are drawn with: "-", or 64 hex digits that hash what players and
@@ -21,7 +23,7 @@ func ParseCut(s string) (Cut, error) {
 		return NoCut, nil
 	}
 	if _, err := ParseHash(s); err != nil {
-		return "", fmt.Errorf("parse cut: neither \"-\" nor 64 lower-case hex digits")
+		return "", phrase.Errorf("parse cut: neither \"-\" nor 64 lower-case hex digits")
 	}
 	return Cut(s), nil
 }

@@ -2,10 +2,11 @@ package commitment
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"fairdice/internal/phrase"
 )
 
 // MaxInteger is the greatest integer of a text, 2^53 − 1: every JSON reader keeps it exactly.
@@ -30,7 +31,7 @@ func ParseTime(s string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("parse time: %q is not a UTC time like 2026-11-29T21:52:06Z", clip(s))
+	return time.Time{}, phrase.Errorf("parse time: %q is not a UTC time like 2026-11-29T21:52:06Z", clip(s))
 }
 
 // FormatTime prints a time in the form ParseTime reads; a fraction of a second is cut off.
@@ -39,16 +40,16 @@ func FormatTime(t time.Time) string { return t.UTC().Format(timeLayout) }
 // ParseInteger reads a decimal integer without sign and leading zeros, at most MaxInteger.
 func ParseInteger(s string) (uint64, error) {
 	if s == "" || len(s) > 16 || (s[0] == '0' && s != "0") {
-		return 0, fmt.Errorf("parse integer: %q is not a canonical number up to 2^53 - 1", clip(s))
+		return 0, phrase.Errorf("parse integer: %q is not a canonical number up to 2^53 - 1", clip(s))
 	}
 	for i := 0; i < len(s); i++ {
 		if s[i] < '0' || s[i] > '9' {
-			return 0, fmt.Errorf("parse integer: %q is not a canonical number up to 2^53 - 1", clip(s))
+			return 0, phrase.Errorf("parse integer: %q is not a canonical number up to 2^53 - 1", clip(s))
 		}
 	}
 	v, err := strconv.ParseUint(s, 10, 64)
 	if err != nil || v > MaxInteger {
-		return 0, fmt.Errorf("parse integer: %q is above 2^53 - 1", clip(s))
+		return 0, phrase.Errorf("parse integer: %q is above 2^53 - 1", clip(s))
 	}
 	return v, nil
 }
@@ -56,14 +57,14 @@ func ParseInteger(s string) (uint64, error) {
 // CheckID accepts a UUIDv7 in canonical lower-case form.
 func CheckID(s string) error {
 	if err := checkID(s); err != nil {
-		return fmt.Errorf("check id: %w", err)
+		return phrase.Errorf("check id: %w", err)
 	}
 	return nil
 }
 
 func checkID(s string) error {
 	if len(s) != 36 {
-		return fmt.Errorf("%q is not a lower-case UUIDv7", clip(s))
+		return phrase.Errorf("%q is not a lower-case UUIDv7", clip(s))
 	}
 	for i := 0; i < len(s); i++ {
 		ok := false
@@ -78,7 +79,7 @@ func checkID(s string) error {
 			_, ok = hexDigit(s[i])
 		}
 		if !ok {
-			return fmt.Errorf("%q is not a lower-case UUIDv7: character %d", s, i+1)
+			return phrase.Errorf("%q is not a lower-case UUIDv7: character %d", s, i+1)
 		}
 	}
 	return nil
@@ -87,12 +88,12 @@ func checkID(s string) error {
 // CheckToken accepts [A-Za-z0-9._-]{1,64}.
 func CheckToken(s string) error {
 	if s == "" || len(s) > 64 {
-		return fmt.Errorf("check token: %q has %d characters, want 1 to 64", clip(s), len(s))
+		return phrase.Errorf("check token: %q has %d characters, want 1 to 64", clip(s), len(s))
 	}
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' || c == '-') {
-			return fmt.Errorf("check token: %q holds %q, want A-Z a-z 0-9 . _ -", s, c)
+			return phrase.Errorf("check token: %q holds %q, want A-Z a-z 0-9 . _ -", s, c)
 		}
 	}
 	return nil
@@ -105,7 +106,7 @@ func CheckName(s string) error {
 	}
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c <= ' ' || c > '~' || c == '+' {
-			return fmt.Errorf("check name: %q holds %q, want printable ASCII without space and plus", clip(s), c)
+			return phrase.Errorf("check name: %q holds %q, want printable ASCII without space and plus", clip(s), c)
 		}
 	}
 	return nil

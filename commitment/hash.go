@@ -3,7 +3,8 @@ package commitment
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
+
+	"fairdice/internal/phrase"
 )
 
 // A Hash is a SHA-256 value: the only hash of the protocol (PROTOCOL.md §1). Roots, heads, links, anchors and roll
@@ -20,7 +21,7 @@ func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 func ParseHash(s string) (Hash, error) {
 	var h Hash
 	if err := decodeHex(h[:], s); err != nil {
-		return Hash{}, fmt.Errorf("parse hash: %w", err)
+		return Hash{}, phrase.Errorf("parse hash: %w", err)
 	}
 	return h, nil
 }
@@ -32,7 +33,7 @@ func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 func (h *Hash) UnmarshalText(text []byte) error {
 	var v Hash
 	if err := decodeHex(v[:], text); err != nil {
-		return fmt.Errorf("parse hash: %w", err)
+		return phrase.Errorf("parse hash: %w", err)
 	}
 	*h = v
 	return nil
@@ -42,7 +43,7 @@ func (h *Hash) UnmarshalText(text []byte) error {
 // one value two spellings and so one statement two leaf hashes.
 func decodeHex[T string | []byte](dst []byte, s T) error {
 	if len(s) != 2*len(dst) {
-		return fmt.Errorf("want %d hex digits, got %d characters", 2*len(dst), len(s))
+		return phrase.Errorf("want %d hex digits, got %d characters", 2*len(dst), len(s))
 	}
 	for i := range dst {
 		high, low := hexValues[s[2*i]], hexValues[s[2*i+1]]
@@ -51,7 +52,7 @@ func decodeHex[T string | []byte](dst []byte, s T) error {
 			if high&notHex == 0 {
 				at++
 			}
-			return fmt.Errorf("character %q at %d is not a lower-case hex digit", s[at], at)
+			return phrase.Errorf("character %q at %d is not a lower-case hex digit", s[at], at)
 		}
 		dst[i] = high<<4 | low
 	}

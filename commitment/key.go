@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"fairdice/internal/phrase"
 )
 
 // Algorithm is the type byte of a key in C2SP signed notes.
@@ -43,7 +45,7 @@ func ParseVerifierKey(vkey string) (VerifierKey, error) {
 		return VerifierKey{}, errors.New("parse verifier key: not name+hash+key")
 	}
 	if err := CheckName(name); err != nil {
-		return VerifierKey{}, fmt.Errorf("parse verifier key: %w", err)
+		return VerifierKey{}, phrase.Errorf("parse verifier key: %w", err)
 	}
 	raw, err := base64.StdEncoding.Strict().DecodeString(encoded)
 	if err != nil || len(raw) != 1+ed25519.PublicKeySize {
@@ -51,10 +53,10 @@ func ParseVerifierKey(vkey string) (VerifierKey, error) {
 	}
 	k := VerifierKey{Name: name, Algorithm: Algorithm(raw[0]), Public: [ed25519.PublicKeySize]byte(raw[1:])}
 	if k.Algorithm != AlgSignature && k.Algorithm != AlgCosignature {
-		return VerifierKey{}, fmt.Errorf("parse verifier key: unknown type %#02x", raw[0])
+		return VerifierKey{}, phrase.Errorf("parse verifier key: unknown type %#02x", raw[0])
 	}
 	if k.String() != vkey {
-		return VerifierKey{}, fmt.Errorf("parse verifier key: key hash does not fit, or the spelling is not canonical: want %s", k)
+		return VerifierKey{}, phrase.Errorf("parse verifier key: key hash does not fit, or the spelling is not canonical: want %s", k)
 	}
 	return k, nil
 }
@@ -85,13 +87,13 @@ type SignerKey struct {
 func NewSignerKey(name string, alg Algorithm, seed io.Reader) (SignerKey, error) {
 	k := SignerKey{name: name, algorithm: alg}
 	if err := CheckName(name); err != nil {
-		return SignerKey{}, fmt.Errorf("make signer key: %w", err)
+		return SignerKey{}, phrase.Errorf("make signer key: %w", err)
 	}
 	if alg != AlgSignature && alg != AlgCosignature {
-		return SignerKey{}, fmt.Errorf("make signer key: unknown type %#02x", byte(alg))
+		return SignerKey{}, phrase.Errorf("make signer key: unknown type %#02x", byte(alg))
 	}
 	if _, err := io.ReadFull(seed, k.seed[:]); err != nil {
-		return SignerKey{}, fmt.Errorf("make signer key: %w", err)
+		return SignerKey{}, phrase.Errorf("make signer key: %w", err)
 	}
 	return k, nil
 }
@@ -152,11 +154,11 @@ func NewSigner(skey string) (note.Signer, error) {
 		return nil, err
 	}
 	if k.algorithm != AlgSignature {
-		return nil, fmt.Errorf("make signer: %s is a witness key", k)
+		return nil, phrase.Errorf("make signer: %s is a witness key", k)
 	}
 	s, err := note.NewSigner(skey)
 	if err != nil {
-		return nil, fmt.Errorf("make signer: %w", err)
+		return nil, phrase.Errorf("make signer: %w", err)
 	}
 	return s, nil
 }
@@ -168,7 +170,7 @@ func ParseVerifier(vkey string) (note.Verifier, error) {
 	}
 	v, err := note.NewVerifier(vkey)
 	if err != nil {
-		return nil, fmt.Errorf("parse verifier key: %w", err)
+		return nil, phrase.Errorf("parse verifier key: %w", err)
 	}
 	return v, nil
 }
@@ -179,7 +181,7 @@ func checkSignatureKey(vkey string) error {
 		return err
 	}
 	if k.Algorithm != AlgSignature {
-		return fmt.Errorf("parse verifier key: type %#02x, want %#02x", byte(k.Algorithm), byte(AlgSignature))
+		return phrase.Errorf("parse verifier key: type %#02x, want %#02x", byte(k.Algorithm), byte(AlgSignature))
 	}
 	return nil
 }

@@ -1,6 +1,10 @@
 package commitment
 
-import "fmt"
+import (
+	"fmt"
+
+	"fairdice/internal/phrase"
+)
 
 // A Mode is the way a sequence turns its key into dice (PROTOCOL.md §2, RULES.md §8). The zero value is no mode.
 type Mode uint8
@@ -41,7 +45,7 @@ func ParseMode(s string) (Mode, error) {
 			return m, nil
 		}
 	}
-	return 0, fmt.Errorf("parse mode: %q is none of the eight modes", clip(s))
+	return 0, phrase.Errorf("parse mode: %q is none of the eight modes", clip(s))
 }
 
 // Deck returns how many times each pair occurs in a full block of the deck modes balanced (1), twofold (2) and

@@ -4,10 +4,11 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"fairdice/internal/phrase"
 )
 
 // MaxNote bounds a signed note: a text of MaxStatement bytes and a hundred signatures fit.
@@ -22,7 +23,7 @@ var ErrSignature = errors.New("signature does not verify")
 // or checkpoint many spellings.
 func ParseNote(signed string) (*note.Note, error) {
 	if len(signed) > MaxNote {
-		return nil, fmt.Errorf("parse note: %d bytes, at most %d", len(signed), MaxNote)
+		return nil, phrase.Errorf("parse note: %d bytes, at most %d", len(signed), MaxNote)
 	}
 	if n := parseSingle(signed); n != nil {
 		return n, nil
@@ -30,17 +31,17 @@ func ParseNote(signed string) (*note.Note, error) {
 	_, err := note.Open([]byte(signed), nil)
 	var unverified *note.UnverifiedNoteError
 	if !errors.As(err, &unverified) {
-		return nil, fmt.Errorf("parse note: want UTF-8 text, an empty line, and at least one line \"— name base64\", all ended by LF: %w", err)
+		return nil, phrase.Errorf("parse note: want UTF-8 text, an empty line, and at least one line \"— name base64\", all ended by LF: %w", err)
 	}
 	n := unverified.Note
 	for _, s := range n.UnverifiedSigs {
 		if _, err := base64.StdEncoding.Strict().DecodeString(s.Base64); err != nil {
-			return nil, fmt.Errorf("parse note: signature of %s is not canonical base64", clip(s.Name))
+			return nil, phrase.Errorf("parse note: signature of %s is not canonical base64", clip(s.Name))
 		}
 	}
 	again, err := note.Sign(n)
 	if err != nil {
-		return nil, fmt.Errorf("parse note: %w", err)
+		return nil, phrase.Errorf("parse note: %w", err)
 	}
 	if string(again) != signed {
 		return nil, errors.New("parse note: it does not re-encode to itself")
@@ -101,12 +102,12 @@ func VerifyNote(n *note.Note, v note.Verifier) error {
 			continue
 		}
 		if !v.Verify([]byte(n.Text), SignatureBytes(s)) {
-			return fmt.Errorf("open note: %w: bad line of %s+%08x", ErrSignature, s.Name, s.Hash)
+			return phrase.Errorf("open note: %w: bad line of %s+%08x", ErrSignature, s.Name, s.Hash)
 		}
 		n.Sigs = append(n.Sigs, s)
 	}
 	if len(n.Sigs) == 0 {
-		return fmt.Errorf("open note: %w: no line of %s+%08x", ErrSignature, v.Name(), v.KeyHash())
+		return phrase.Errorf("open note: %w: no line of %s+%08x", ErrSignature, v.Name(), v.KeyHash())
 	}
 	n.UnverifiedSigs = others
 	return nil

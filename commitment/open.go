@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"fairdice/internal/phrase"
 )
 
 // A Profile says who checks the moves and when (PROTOCOL.md §5). The zero value is no profile.
@@ -33,7 +35,7 @@ func ParseProfile(s string) (Profile, error) {
 			return p, nil
 		}
 	}
-	return 0, fmt.Errorf("parse profile: %q is neither refereed nor dice-only", clip(s))
+	return 0, phrase.Errorf("parse profile: %q is neither refereed nor dice-only", clip(s))
 }
 
 // An Anchor is v_0 of a player's chain. A custodial one is kept by the platform for a player without a client of his own;

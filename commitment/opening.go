@@ -2,7 +2,8 @@ package commitment
 
 import (
 	"errors"
-	"fmt"
+
+	"fairdice/internal/phrase"
 )
 
 // An Opening discloses one roll of a dealt sequence and nothing else: its key, its dice and the audit path to the root.
@@ -21,21 +22,21 @@ var ErrRoot = errors.New("roll does not belong to the root")
 // caller's knowledge of the mode.
 func (o Opening) Verify(root Hash, n Lengths) error {
 	if err := n.Validate(); err != nil {
-		return fmt.Errorf("verify opening: %w", err)
+		return phrase.Errorf("verify opening: %w", err)
 	}
 	leaf, err := n.LeafIndex(o.Stream, o.Index)
 	if err != nil {
-		return fmt.Errorf("verify opening: %w", err)
+		return phrase.Errorf("verify opening: %w", err)
 	}
 	if !o.Dice.Valid() && o.Dice != (Dice{}) {
-		return fmt.Errorf("verify opening: %s are no dice", o.Dice)
+		return phrase.Errorf("verify opening: %s are no dice", o.Dice)
 	}
 	got, err := rootOf(leafHash(&o.Key, o.Dice), leaf, n.Total(), o.Path)
 	if err != nil {
-		return fmt.Errorf("verify opening %s %d: %w", o.Stream, o.Index, err)
+		return phrase.Errorf("verify opening %s %d: %w", o.Stream, o.Index, err)
 	}
 	if got != root {
-		return fmt.Errorf("verify opening %s %d: %w", o.Stream, o.Index, ErrRoot)
+		return phrase.Errorf("verify opening %s %d: %w", o.Stream, o.Index, ErrRoot)
 	}
 	return nil
 }

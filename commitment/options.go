@@ -1,9 +1,10 @@
 package commitment
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+
+	"fairdice/internal/phrase"
 )
 
 // optionKeys are the keys every `options` line has, in this order, with the values of RULES.md §7.
@@ -28,23 +29,23 @@ func CheckOptions(variant, options string) error {
 	fields := strings.Split(options, " ")
 	for i, key := range optionKeys {
 		if i == len(fields) {
-			return fmt.Errorf("check options: %s is missing", key.name)
+			return phrase.Errorf("check options: %s is missing", key.name)
 		}
 		name, value, ok := strings.Cut(fields[i], "=")
 		if !ok || name != key.name {
-			return fmt.Errorf("check options: %q where %s=… is due", clip(fields[i]), key.name)
+			return phrase.Errorf("check options: %q where %s=… is due", clip(fields[i]), key.name)
 		}
 		if !slices.Contains(key.values, value) && !(key.name == "series" && isPointSeries(value)) {
-			return fmt.Errorf("check options: %s has no value %q", key.name, clip(value))
+			return phrase.Errorf("check options: %s has no value %q", key.name, clip(value))
 		}
 	}
 	switch rest := fields[len(optionKeys):]; {
 	case len(rest) == 0:
 		return nil
 	case len(rest) > 1 || rest[0] != "head55=general" && rest[0] != "head55=off":
-		return fmt.Errorf("check options: %q after crawford, where only head55=general or head55=off may stand", clip(strings.Join(rest, " ")))
+		return phrase.Errorf("check options: %q after crawford, where only head55=general or head55=off may stand", clip(strings.Join(rest, " ")))
 	case !isLong(variant):
-		return fmt.Errorf("check options: %s is an option of the long family, not of %s", rest[0], clip(variant))
+		return phrase.Errorf("check options: %s is an option of the long family, not of %s", rest[0], clip(variant))
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"fairdice/internal/phrase"
 )
 
 // A Receipt is what the service signs for each roll it gives (PROTOCOL.md §5). Receipts of a game form a chain, and each
@@ -90,11 +92,11 @@ func ParseReceipt(text []byte) (Receipt, error) {
 func (r Receipt) Sign(s note.Signer) (string, error) {
 	text := r.Text()
 	if _, err := ParseReceipt(text); err != nil {
-		return "", fmt.Errorf("sign receipt: %w", err)
+		return "", phrase.Errorf("sign receipt: %w", err)
 	}
 	signed, err := note.Sign(&note.Note{Text: string(text)}, s)
 	if err != nil {
-		return "", fmt.Errorf("sign receipt: %w", err)
+		return "", phrase.Errorf("sign receipt: %w", err)
 	}
 	return string(signed), nil
 }
@@ -104,18 +106,18 @@ func (r Receipt) Sign(s note.Signer) (string, error) {
 func OpenReceipt(signed, vkey string) (Receipt, error) {
 	v, err := ParseVerifier(vkey)
 	if err != nil {
-		return Receipt{}, fmt.Errorf("open receipt: %w", err)
+		return Receipt{}, phrase.Errorf("open receipt: %w", err)
 	}
 	n, err := ParseNote(signed)
 	if err != nil {
-		return Receipt{}, fmt.Errorf("open receipt: %w", err)
+		return Receipt{}, phrase.Errorf("open receipt: %w", err)
 	}
 	r, err := ParseReceipt([]byte(n.Text))
 	if err != nil {
-		return Receipt{}, fmt.Errorf("open receipt: %w", err)
+		return Receipt{}, phrase.Errorf("open receipt: %w", err)
 	}
 	if err := VerifyNote(n, v); err != nil {
-		return r, fmt.Errorf("open receipt: %w", err)
+		return r, phrase.Errorf("open receipt: %w", err)
 	}
 	return r, nil
 }

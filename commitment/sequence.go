@@ -3,6 +3,8 @@ package commitment
 import (
 	"errors"
 	"fmt"
+
+	"fairdice/internal/phrase"
 )
 
 // A Sequence is everything that follows from a secret: dice, roll keys and the tree. It is a value of the past or of a
@@ -21,24 +23,24 @@ type Sequence struct {
 // A tree of 528 leaves takes about a quarter of a millisecond.
 func Build(s Secret, id string, m Mode, n Lengths, cut Cut, archive *Archive) (*Sequence, error) {
 	if err := checkID(id); err != nil {
-		return nil, fmt.Errorf("build sequence: id: %w", err)
+		return nil, phrase.Errorf("build sequence: id: %w", err)
 	}
 	if !m.Valid() {
-		return nil, fmt.Errorf("build sequence: %s is no mode", m)
+		return nil, phrase.Errorf("build sequence: %s is no mode", m)
 	}
 	if err := n.Validate(); err != nil {
-		return nil, fmt.Errorf("build sequence: %w", err)
+		return nil, phrase.Errorf("build sequence: %w", err)
 	}
 	if _, err := ParseCut(string(cut)); err != nil {
-		return nil, fmt.Errorf("build sequence: %w", err)
+		return nil, phrase.Errorf("build sequence: %w", err)
 	}
 	switch {
 	case m == Real && archive == nil:
 		return nil, errors.New("build sequence: mode real needs its archive")
 	case m == Real && archive.Len() != n.Total():
-		return nil, fmt.Errorf("build sequence: archive of %d throws for %d rolls", archive.Len(), n.Total())
+		return nil, phrase.Errorf("build sequence: archive of %d throws for %d rolls", archive.Len(), n.Total())
 	case m != Real && archive != nil:
-		return nil, fmt.Errorf("build sequence: mode %s has no archive", m)
+		return nil, phrase.Errorf("build sequence: mode %s has no archive", m)
 	}
 
 	g := newGenerator(GameKey(s, id, cut))
@@ -54,7 +56,7 @@ func Build(s Secret, id string, m Mode, n Lengths, cut Cut, archive *Archive) (*
 	q.throw(g, cut, archive)
 	var err error
 	if q.tree, err = NewTree(q.keys, q.dice); err != nil {
-		return nil, fmt.Errorf("build sequence: %w", err)
+		return nil, phrase.Errorf("build sequence: %w", err)
 	}
 	return q, nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"fairdice/internal/phrase"
 )
 
 // SignatureSize is the length of a quicknet signature in canonical compressed form, in bytes.
@@ -60,10 +62,10 @@ func Encode(s Statement) ([]byte, error) {
 	text := s.Text()
 	back, err := Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", s.Type(), err)
+		return nil, phrase.Errorf("encode %s: %w", s.Type(), err)
 	}
 	if back.Type() != s.Type() || !bytes.Equal(back.Text(), text) {
-		return nil, fmt.Errorf("encode %s: the text reads back as another statement", s.Type())
+		return nil, phrase.Errorf("encode %s: the text reads back as another statement", s.Type())
 	}
 	return text, nil
 }

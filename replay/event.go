@@ -2,10 +2,10 @@ package replay
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
+	"fairdice/internal/phrase"
 	"fairdice/rules"
 )
 
@@ -123,7 +123,7 @@ var errEmptyLine = errors.New("the line is empty")
 func ParseEvent(line string) (Event, error) {
 	e, err := parseEvent(line)
 	if err != nil {
-		return Event{}, fmt.Errorf("parse event %q: %w", clip(line), err)
+		return Event{}, phrase.Errorf("parse event %q: %w", clip(line), err)
 	}
 	return e, nil
 }
@@ -141,7 +141,7 @@ func parseEvent(line string) (Event, error) {
 		}
 	}
 	if kind < 0 {
-		return e, fmt.Errorf("no event is called %q", clip(word))
+		return e, phrase.Errorf("no event is called %q", clip(word))
 	}
 	e.Kind = EventKind(kind)
 	if e.Kind == End && rest == "draw" {
@@ -151,14 +151,14 @@ func parseEvent(line string) (Event, error) {
 	if e.Kind != Opening {
 		word, rest, more = strings.Cut(rest, " ")
 		if word != "A" && word != "B" {
-			return e, fmt.Errorf("the seat is %q, not A or B", clip(word))
+			return e, phrase.Errorf("the seat is %q, not A or B", clip(word))
 		}
 		e.Seat = Seat(word[0] - 'A')
 	}
 	switch e.Kind {
 	case Opening, Roll:
 		if len(rest) != 3 || rest[1] != ' ' || !die(rest[0]) || !die(rest[2]) {
-			return e, fmt.Errorf("the dice are %q, not two numbers 1 to 6", clip(rest))
+			return e, phrase.Errorf("the dice are %q, not two numbers 1 to 6", clip(rest))
 		}
 		e.Dice = rules.Dice{A: rest[0] - '0', B: rest[2] - '0'}
 		return e, nil
@@ -176,13 +176,13 @@ func parseEvent(line string) (Event, error) {
 		}
 		n, ok := parseNumber(rest, limit)
 		if !ok || n == 0 {
-			return e, fmt.Errorf("the points are %q, not a number 1 to %d", clip(rest), limit)
+			return e, phrase.Errorf("the points are %q, not a number 1 to %d", clip(rest), limit)
 		}
 		e.Points = n
 		return e, nil
 	default:
 		if more {
-			return e, fmt.Errorf("%q follows the seat", clip(rest))
+			return e, phrase.Errorf("%q follows the seat", clip(rest))
 		}
 		return e, nil
 	}
@@ -198,10 +198,10 @@ func parseHops(text string) ([]Hop, error) {
 	for word := range strings.SplitSeq(text, " ") {
 		var err error
 		if hops, err = appendWord(hops, word); err != nil {
-			return nil, fmt.Errorf("step %q: %w", clip(word), err)
+			return nil, phrase.Errorf("step %q: %w", clip(word), err)
 		}
 		if len(hops) > MaxHops {
-			return nil, fmt.Errorf("more than %d steps", MaxHops)
+			return nil, phrase.Errorf("more than %d steps", MaxHops)
 		}
 	}
 	return hops, nil
@@ -240,7 +240,7 @@ func appendWord(hops []Hop, word string) ([]Hop, error) {
 		case next == OffNumber && more:
 			return nil, errors.New("a checker borne off goes nowhere")
 		case len(hops) >= MaxHops:
-			return nil, fmt.Errorf("more than %d steps", MaxHops)
+			return nil, phrase.Errorf("more than %d steps", MaxHops)
 		}
 		hops = append(hops, Hop{From: at, To: next, Star: star})
 		at = next

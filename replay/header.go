@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"fairdice/internal/phrase"
 )
 
 // Header is what stands above the events of a record (PROTOCOL.md §5). Its lines repeat the match's open statement byte for byte.
@@ -54,11 +56,11 @@ func parseHeader(lines []string) (Header, error) {
 	for i, n := range names {
 		line := i + 2
 		if line > len(lines) {
-			return h, &LineError{Line: line, Err: fmt.Errorf("the header ends before its %s line", n)}
+			return h, &LineError{Line: line, Err: phrase.Errorf("the header ends before its %s line", n)}
 		}
 		value, ok := strings.CutPrefix(lines[line-1], n+" ")
 		if !ok {
-			return h, &LineError{Line: line, Err: fmt.Errorf("want the header's %s line, not %q", n, clip(lines[line-1]))}
+			return h, &LineError{Line: line, Err: phrase.Errorf("want the header's %s line, not %q", n, clip(lines[line-1]))}
 		}
 		if err := h.set(n, value); err != nil {
 			return h, &LineError{Line: line, Err: err}
@@ -72,18 +74,18 @@ func (h *Header) set(field, value string) (err error) {
 	case "match":
 		h.Match = value
 		if !matchID(value) {
-			return fmt.Errorf("match %q is not a UUIDv7 in canonical form", clip(value))
+			return phrase.Errorf("match %q is not a UUIDv7 in canonical form", clip(value))
 		}
 	case "game":
 		n, ok := parseNumber(value, MaxPoints)
 		if !ok || n == 0 {
-			return fmt.Errorf("game %q is not a number from 1", clip(value))
+			return phrase.Errorf("game %q is not a number from 1", clip(value))
 		}
 		h.Game = int(n)
 	case "variant":
 		h.Variant = value
 		if !token(value) {
-			return fmt.Errorf("variant %q is not a token", clip(value))
+			return phrase.Errorf("variant %q is not a token", clip(value))
 		}
 	case "options":
 		h.Options, err = ParseOptions(value)
@@ -93,13 +95,13 @@ func (h *Header) set(field, value string) (err error) {
 		na, okA := parseNumber(a, MaxPoints)
 		nb, okB := parseNumber(b, MaxPoints)
 		if !okA || !okB {
-			return fmt.Errorf("score %q is not two numbers", clip(value))
+			return phrase.Errorf("score %q is not two numbers", clip(value))
 		}
 		h.Score = [2]int{int(na), int(nb)}
 	case "crawford":
 		h.Crawford = value == "yes"
 		if value != "yes" && value != "no" {
-			return fmt.Errorf("crawford is %q, not yes or no", clip(value))
+			return phrase.Errorf("crawford is %q, not yes or no", clip(value))
 		}
 	}
 	return nil

@@ -2,8 +2,8 @@ package replay
 
 import (
 	"errors"
-	"fmt"
 
+	"fairdice/internal/phrase"
 	"fairdice/rules"
 )
 
@@ -21,7 +21,7 @@ type Match struct {
 // NewMatch returns a match at 0 : 0. It refuses options that do not go together.
 func NewMatch(v rules.Variant, o Options) (Match, error) {
 	if err := o.Validate(v); err != nil {
-		return Match{}, fmt.Errorf("new match: %w", err)
+		return Match{}, phrase.Errorf("new match: %w", err)
 	}
 	return Match{variant: v, options: o, next: 1}, nil
 }
@@ -40,7 +40,7 @@ func (m Match) Add(r Result) (Match, error) {
 		return m, errors.New("add game: the match is over")
 	}
 	if r.Draw != (r.Points == 0) || r.Points < 0 || r.Points > MaxPoints {
-		return m, fmt.Errorf("add game: %q is no result", r)
+		return m, phrase.Errorf("add game: %q is no result", r)
 	}
 	m.crawford = m.crawford || m.Next().Crawford
 	m.next++

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"fairdice/internal/phrase"
 	"fairdice/rules"
 )
 
@@ -115,16 +116,16 @@ func ParseOptions(text string) (Options, error) {
 	fields := strings.Split(text, " ")
 	names := [...]string{"raise", "stake", "series", "crawford", "head55"}
 	if len(fields) < 4 || len(fields) > len(names) {
-		return Options{}, fmt.Errorf("parse options %q: want raise=… stake=… series=… crawford=… and at most head55=…", clip(text))
+		return Options{}, phrase.Errorf("parse options %q: want raise=… stake=… series=… crawford=… and at most head55=…", clip(text))
 	}
 	var o Options
 	for i, field := range fields {
 		value, ok := strings.CutPrefix(field, names[i]+"=")
 		if !ok {
-			return Options{}, fmt.Errorf("parse options %q: field %d must be %s=…, not %q", clip(text), i+1, names[i], clip(field))
+			return Options{}, phrase.Errorf("parse options %q: field %d must be %s=…, not %q", clip(text), i+1, names[i], clip(field))
 		}
 		if err := o.set(names[i], value); err != nil {
-			return Options{}, fmt.Errorf("parse options: %w", err)
+			return Options{}, phrase.Errorf("parse options: %w", err)
 		}
 	}
 	return o, nil
@@ -138,7 +139,7 @@ func (o *Options) set(option, value string) error {
 				return nil
 			}
 		}
-		return fmt.Errorf("%s is %q, not one of %s", option, clip(value), strings.Join(names, ", "))
+		return phrase.Errorf("%s is %q, not one of %s", option, clip(value), strings.Join(names, ", "))
 	}
 	switch option {
 	case "raise":
@@ -169,13 +170,13 @@ func parseSeries(value string) (Series, error) {
 		if counted {
 			n, ok := parseNumber(count, MaxSeries)
 			if !ok || n == 0 {
-				return Series{}, fmt.Errorf("series %q: N must be 1 to %d", clip(value), MaxSeries)
+				return Series{}, phrase.Errorf("series %q: N must be 1 to %d", clip(value), MaxSeries)
 			}
 			s.N = int(n)
 		}
 		return s, nil
 	}
-	return Series{}, fmt.Errorf("series is %q, not one of single, draw, reverse, combined:N, points:N", clip(value))
+	return Series{}, phrase.Errorf("series is %q, not one of single, draw, reverse, combined:N, points:N", clip(value))
 }
 
 // Reason is one thing that does not go together in options.

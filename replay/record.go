@@ -2,9 +2,10 @@ package replay
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"fairdice/internal/phrase"
 )
 
 // MaxRecord is the largest record in bytes (PROTOCOL.md §5).
@@ -24,7 +25,7 @@ type Record struct {
 func ParseRecord(data []byte) (Record, error) {
 	r, err := parseRecord(data)
 	if err != nil {
-		return Record{}, fmt.Errorf("parse record: %w", err)
+		return Record{}, phrase.Errorf("parse record: %w", err)
 	}
 	return r, nil
 }
@@ -34,7 +35,7 @@ func parseRecord(data []byte) (Record, error) {
 		return Record{}, errEmptyRecord
 	}
 	if len(data) > MaxRecord {
-		return Record{}, fmt.Errorf("%d bytes, more than %d", len(data), MaxRecord)
+		return Record{}, phrase.Errorf("%d bytes, more than %d", len(data), MaxRecord)
 	}
 	if !utf8.Valid(data) {
 		return Record{}, errors.New("the text is not UTF-8")
@@ -48,7 +49,7 @@ func parseRecord(data []byte) (Record, error) {
 	r := Record{Lines: lines, FirstLine: 1}
 	if strings.HasPrefix(text, "fairdice/") {
 		if lines[0] != recordMagic {
-			return r, &LineError{Line: 1, Err: fmt.Errorf("the text is a %q, not a %s", clip(lines[0]), recordMagic)}
+			return r, &LineError{Line: 1, Err: phrase.Errorf("the text is a %q, not a %s", clip(lines[0]), recordMagic)}
 		}
 		h, err := parseHeader(lines)
 		if err != nil {

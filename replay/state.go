@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"fairdice/internal/phrase"
 	"fairdice/rules"
 )
 
@@ -68,13 +69,13 @@ const (
 func Start(s Setting) (State, error) {
 	err := s.Options.Validate(s.Variant)
 	if s.Game < 1 {
-		err = errors.Join(err, fmt.Errorf("game %d: games count from 1", s.Game))
+		err = errors.Join(err, phrase.Errorf("game %d: games count from 1", s.Game))
 	}
 	if s.Crawford && !s.crawfordPossible() {
 		err = errors.Join(err, errors.New("crawford: only a cube match to more than one point with crawford=on has a Crawford game"))
 	}
 	if err != nil {
-		return State{}, fmt.Errorf("start game: %w", err)
+		return State{}, phrase.Errorf("start game: %w", err)
 	}
 	return State{
 		setting: s,

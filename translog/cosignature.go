@@ -10,9 +10,10 @@ import (
 	"strconv"
 	"time"
 
-	"fairdice/commitment"
-
 	"golang.org/x/mod/sumdb/note"
+
+	"fairdice/commitment"
+	"fairdice/internal/phrase"
 )
 
 // cosignatureSize is a timestamp of 8 bytes and an Ed25519 signature.
@@ -25,10 +26,10 @@ type Witness struct{ key commitment.VerifierKey }
 func ParseWitness(vkey string) (Witness, error) {
 	k, err := commitment.ParseVerifierKey(vkey)
 	if err != nil {
-		return Witness{}, fmt.Errorf("parse witness key: %w", err)
+		return Witness{}, phrase.Errorf("parse witness key: %w", err)
 	}
 	if k.Algorithm != commitment.AlgCosignature {
-		return Witness{}, fmt.Errorf("parse witness key: type %#02x, want %#02x", byte(k.Algorithm), byte(commitment.AlgCosignature))
+		return Witness{}, phrase.Errorf("parse witness key: type %#02x, want %#02x", byte(k.Algorithm), byte(commitment.AlgCosignature))
 	}
 	return Witness{k}, nil
 }
@@ -52,7 +53,7 @@ func cosigned(seconds uint64, text string) []byte {
 func (w Witness) Cosigned(signed string) (seconds int64, ok bool, err error) {
 	n, err := commitment.ParseNote(signed)
 	if err != nil {
-		return 0, false, fmt.Errorf("read cosignature: %w", err)
+		return 0, false, phrase.Errorf("read cosignature: %w", err)
 	}
 	hash := w.key.KeyHash()
 	for _, s := range n.UnverifiedSigs {
@@ -61,7 +62,7 @@ func (w Witness) Cosigned(signed string) (seconds int64, ok bool, err error) {
 		}
 		at, err := w.verify(n.Text, commitment.SignatureBytes(s))
 		if err != nil {
-			return 0, false, fmt.Errorf("read cosignature of %s: %w", w.key.Name, err)
+			return 0, false, phrase.Errorf("read cosignature of %s: %w", w.key.Name, err)
 		}
 		if !ok || at < seconds {
 			seconds, ok = at, true
@@ -72,11 +73,11 @@ func (w Witness) Cosigned(signed string) (seconds int64, ok bool, err error) {
 
 func (w Witness) verify(text string, sig []byte) (int64, error) {
 	if len(sig) != cosignatureSize {
-		return 0, fmt.Errorf("%w: %d bytes, want %d", ErrSignature, len(sig), cosignatureSize)
+		return 0, phrase.Errorf("%w: %d bytes, want %d", ErrSignature, len(sig), cosignatureSize)
 	}
 	seconds := binary.BigEndian.Uint64(sig)
 	if seconds > math.MaxInt64 {
-		return 0, fmt.Errorf("%w: its time is above 2^63 - 1", ErrSignature)
+		return 0, phrase.Errorf("%w: its time is above 2^63 - 1", ErrSignature)
 	}
 	if !ed25519.Verify(w.key.Public[:], cosigned(seconds, text), sig[8:]) {
 		return 0, ErrSignature
@@ -105,11 +106,11 @@ func NewWitnessKey(name string, seed io.Reader) (skey, vkey string, err error) {
 func NewCosigner(skey string, now func() time.Time) (*Cosigner, error) {
 	k, err := commitment.ParseSignerKey(skey)
 	if err != nil {
-		return nil, fmt.Errorf("make cosigner: %w", err)
+		return nil, phrase.Errorf("make cosigner: %w", err)
 	}
 	w, err := ParseWitness(k.Verifier().String())
 	if err != nil {
-		return nil, fmt.Errorf("make cosigner: %w", err)
+		return nil, phrase.Errorf("make cosigner: %w", err)
 	}
 	return &Cosigner{witness: w, private: k.Private(), now: now}, nil
 }
@@ -123,11 +124,11 @@ func (c *Cosigner) Witness() Witness { return c.witness }
 // Line returns the signature line of a C2SP tlog-witness answer for the text of a checkpoint: "— name base64\n".
 func (c *Cosigner) Line(text string) (string, error) {
 	if _, err := ParseCheckpoint(text); err != nil {
-		return "", fmt.Errorf("cosign: %w", err)
+		return "", phrase.Errorf("cosign: %w", err)
 	}
 	seconds := c.now().Unix()
 	if seconds < 0 {
-		return "", fmt.Errorf("cosign: the clock says %d s before 1970", -seconds)
+		return "", phrase.Errorf("cosign: the clock says %d s before 1970", -seconds)
 	}
 	sig := binary.BigEndian.AppendUint32(nil, c.witness.key.KeyHash())
 	sig = binary.BigEndian.AppendUint64(sig, uint64(seconds))
@@ -139,7 +140,7 @@ func (c *Cosigner) Line(text string) (string, error) {
 func (c *Cosigner) Cosign(signed string) (string, error) {
 	n, err := commitment.ParseNote(signed)
 	if err != nil {
-		return "", fmt.Errorf("cosign: %w", err)
+		return "", phrase.Errorf("cosign: %w", err)
 	}
 	line, err := c.Line(n.Text)
 	if err != nil {
@@ -153,7 +154,7 @@ func (c *Cosigner) Cosign(signed string) (string, error) {
 func AddLines(signed string, lines ...string) (string, error) {
 	n, err := commitment.ParseNote(signed)
 	if err != nil {
-		return "", fmt.Errorf("add signature lines: %w", err)
+		return "", phrase.Errorf("add signature lines: %w", err)
 	}
 	have := map[note.Signature]bool{}
 	for _, s := range n.UnverifiedSigs {
@@ -162,7 +163,7 @@ func AddLines(signed string, lines ...string) (string, error) {
 	for _, block := range lines {
 		more, err := commitment.ParseNote(n.Text + "\n" + block)
 		if err != nil {
-			return "", fmt.Errorf("add signature lines: %w", err)
+			return "", phrase.Errorf("add signature lines: %w", err)
 		}
 		for _, s := range more.UnverifiedSigs {
 			if !have[s] {
@@ -173,7 +174,7 @@ func AddLines(signed string, lines ...string) (string, error) {
 	}
 	out, err := note.Sign(n)
 	if err != nil {
-		return "", fmt.Errorf("add signature lines: %w", err)
+		return "", phrase.Errorf("add signature lines: %w", err)
 	}
 	return string(out), nil
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"fairdice/internal/phrase"
 )
 
 func sortedNames(groups map[string]group) []string { return slices.Sorted(maps.Keys(groups)) }
@@ -38,9 +40,9 @@ func (p *Policy) Log(signed string) (note.Verifier, error) {
 		}
 	}
 	if !known {
-		return nil, fmt.Errorf("find log: %w: the policy lists no log %s", ErrSignature, c.Origin)
+		return nil, phrase.Errorf("find log: %w: the policy lists no log %s", ErrSignature, c.Origin)
 	}
-	return nil, fmt.Errorf("find log: %w: no listed key of %s signed it", ErrSignature, c.Origin)
+	return nil, phrase.Errorf("find log: %w: no listed key of %s signed it", ErrSignature, c.Origin)
 }
 
 // Witnesses returns the witnesses by their names in the policy.
@@ -104,14 +106,14 @@ func (p *Policy) Cosigned(signed string) (map[string]int64, error) {
 func (p *Policy) Check(signed string, by int64) error {
 	times, err := p.Cosigned(signed)
 	if err != nil {
-		return fmt.Errorf("check policy: %w", err)
+		return phrase.Errorf("check policy: %w", err)
 	}
 	cosigned := map[string]bool{}
 	for name, at := range times {
 		cosigned[name] = by < 0 || at <= by
 	}
 	if !p.Satisfied(cosigned) {
-		return fmt.Errorf("check policy: %w: %d cosignatures", ErrQuorum, len(times))
+		return phrase.Errorf("check policy: %w: %d cosignatures", ErrQuorum, len(times))
 	}
 	return nil
 }

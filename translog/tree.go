@@ -2,9 +2,10 @@ package translog
 
 import (
 	"errors"
-	"fmt"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"fairdice/internal/phrase"
 )
 
 // A HashReader reads stored hashes by their index (tlog.StoredHashIndex). See Stored.
@@ -24,7 +25,7 @@ func Root(size int64, r HashReader) (Hash, error) {
 	}
 	h, err := tlog.TreeHash(size, r)
 	if err != nil {
-		return Hash{}, fmt.Errorf("compute root of size %d: %w", size, err)
+		return Hash{}, phrase.Errorf("compute root of size %d: %w", size, err)
 	}
 	return Hash(h), nil
 }
@@ -33,7 +34,7 @@ func Root(size int64, r HashReader) (Hash, error) {
 func Inclusion(size, index int64, r HashReader) ([]Hash, error) {
 	p, err := tlog.ProveRecord(size, index, r)
 	if err != nil {
-		return nil, fmt.Errorf("prove inclusion of %d in size %d: %w", index, size, err)
+		return nil, phrase.Errorf("prove inclusion of %d in size %d: %w", index, size, err)
 	}
 	return fromTlog(p), nil
 }
@@ -42,11 +43,11 @@ func Inclusion(size, index int64, r HashReader) ([]Hash, error) {
 // sizes it is empty.
 func Consistency(size1, size2 int64, r HashReader) ([]Hash, error) {
 	if size1 < 1 || size1 > size2 {
-		return nil, fmt.Errorf("prove consistency of sizes %d and %d: want 1 ≤ first ≤ second", size1, size2)
+		return nil, phrase.Errorf("prove consistency of sizes %d and %d: want 1 ≤ first ≤ second", size1, size2)
 	}
 	p, err := tlog.ProveTree(size2, size1, r)
 	if err != nil {
-		return nil, fmt.Errorf("prove consistency of sizes %d and %d: %w", size1, size2, err)
+		return nil, phrase.Errorf("prove consistency of sizes %d and %d: %w", size1, size2, err)
 	}
 	return fromTlog(p), nil
 }
@@ -54,10 +55,10 @@ func Consistency(size1, size2 int64, r HashReader) ([]Hash, error) {
 // VerifyInclusion checks that leaf is number index of the tree of size with that root.
 func VerifyInclusion(leaf Hash, index, size int64, path []Hash, root Hash) error {
 	if index < 0 || index >= size {
-		return fmt.Errorf("verify inclusion: no index %d in a tree of size %d", index, size)
+		return phrase.Errorf("verify inclusion: no index %d in a tree of size %d", index, size)
 	}
 	if err := tlog.CheckRecord(toTlog(path), size, tlog.Hash(root), index, tlog.Hash(leaf)); err != nil {
-		return fmt.Errorf("verify inclusion of %d in size %d: %w", index, size, err)
+		return phrase.Errorf("verify inclusion of %d in size %d: %w", index, size, err)
 	}
 	return nil
 }
@@ -68,18 +69,18 @@ func VerifyInclusion(leaf Hash, index, size int64, path []Hash, root Hash) error
 func VerifyConsistency(size1 int64, root1 Hash, size2 int64, root2 Hash, proof []Hash) error {
 	switch {
 	case size1 < 1:
-		return fmt.Errorf("verify consistency: nothing follows from size %d", size1)
+		return phrase.Errorf("verify consistency: nothing follows from size %d", size1)
 	case size1 > size2:
-		return fmt.Errorf("verify consistency: the tree cannot shrink from size %d to %d", size1, size2)
+		return phrase.Errorf("verify consistency: the tree cannot shrink from size %d to %d", size1, size2)
 	case size1 == size2 && len(proof) != 0:
 		return errors.New("verify consistency: equal sizes have an empty proof")
 	case size1 == size2 && root1 != root2:
-		return fmt.Errorf("verify consistency: two roots for size %d: %s and %s", size1, root1, root2)
+		return phrase.Errorf("verify consistency: two roots for size %d: %s and %s", size1, root1, root2)
 	case size1 == size2:
 		return nil
 	}
 	if err := tlog.CheckTree(toTlog(proof), size2, tlog.Hash(root2), size1, tlog.Hash(root1)); err != nil {
-		return fmt.Errorf("verify consistency of sizes %d and %d: %w", size1, size2, err)
+		return phrase.Errorf("verify consistency of sizes %d and %d: %w", size1, size2, err)
 	}
 	return nil
 }

@@ -15,11 +15,12 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
 	bls "github.com/consensys/gnark-crypto/ecc/bls12-381"
+
+	"fairdice/internal/phrase"
 )
 
 // The quicknet chain.
@@ -63,7 +64,7 @@ func CheckAssign(round uint64, assigned time.Time) error {
 		return errors.New("check round: rounds count from 1")
 	}
 	if latest := Time(round).Add(-Lead); assigned.After(latest) {
-		return fmt.Errorf("check round: round %d is public at %s; an assign that names it must be dated %s at the latest, not %s",
+		return phrase.Errorf("check round: round %d is public at %s; an assign that names it must be dated %s at the latest, not %s",
 			round, Time(round).Format(time.RFC3339), latest.Format(time.RFC3339), assigned.UTC().Format(time.RFC3339))
 	}
 	return nil
@@ -80,11 +81,11 @@ func Verify(round uint64, signature []byte) error {
 		return errors.New("verify beacon: rounds count from 1")
 	}
 	if len(signature) != SignatureSize {
-		return fmt.Errorf("verify beacon: signature of %d bytes, want %d", len(signature), SignatureSize)
+		return phrase.Errorf("verify beacon: signature of %d bytes, want %d", len(signature), SignatureSize)
 	}
 	var point bls.G1Affine
 	if _, err := point.SetBytes(signature); err != nil {
-		return fmt.Errorf("verify beacon: decode signature: %w", err)
+		return phrase.Errorf("verify beacon: decode signature: %w", err)
 	}
 	if point.IsInfinity() || point.Bytes() != [SignatureSize]byte(signature) {
 		return errors.New("verify beacon: signature is not in canonical compressed form")
@@ -92,15 +93,15 @@ func Verify(round uint64, signature []byte) error {
 	m := Message(round)
 	hashed, err := bls.HashToG1(m[:], []byte(domain))
 	if err != nil {
-		return fmt.Errorf("verify beacon: hash round: %w", err)
+		return phrase.Errorf("verify beacon: hash round: %w", err)
 	}
 	k := key()
 	ok, err := bls.PairingCheckFixedQ([]bls.G1Affine{point, hashed}, k[:]) // e(sig, −g2)·e(H(m), key) = 1
 	if err != nil {
-		return fmt.Errorf("verify beacon: pair: %w", err)
+		return phrase.Errorf("verify beacon: pair: %w", err)
 	}
 	if !ok {
-		return fmt.Errorf("verify beacon: round %d: %w", round, ErrSignature)
+		return phrase.Errorf("verify beacon: round %d: %w", round, ErrSignature)
 	}
 	return nil
 }

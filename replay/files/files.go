@@ -4,10 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
+	"fairdice/internal/phrase"
 	"fairdice/internal/wire"
 	"fairdice/replay"
 	"fairdice/replay/sheet"
@@ -251,7 +251,7 @@ func (r Report) JSON() ([]byte, error) {
 		})
 	})
 	if err := w.Err(); err != nil {
-		return nil, fmt.Errorf("encode report: %w", err)
+		return nil, phrase.Errorf("encode report: %w", err)
 	}
 	return out.Bytes(), nil
 }

@@ -4,10 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 	"fairdice/replay/sheet"
 	"fairdice/rules"
@@ -53,7 +53,7 @@ func Check(r io.Reader, o Options) (Report, error) {
 		f.variant = *o.Variant
 	}
 	if err := f.read(); err != nil {
-		return Report{}, fmt.Errorf("read match file: %w", err)
+		return Report{}, phrase.Errorf("read match file: %w", err)
 	}
 	return Report{Report: f.sheet.Close(), Variant: f.variant, Length: max(0, f.length), Crawford: f.crawford, Options: f.agreed,
 		Site: f.site, ID: f.id, Players: f.players, Ignored: f.ignored}, nil
@@ -108,7 +108,7 @@ func (f *file) read() error {
 	return nil
 }
 
-var errTooLong = fmt.Errorf("the line is longer than %d bytes", MaxLine)
+var errTooLong = phrase.Errorf("the line is longer than %d bytes", MaxLine)
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
@@ -131,7 +131,7 @@ func (f *file) next() ([]byte, error) {
 		return nil, errTooLong
 	}
 	if f.size += len(text) + 1; f.size > MaxGame {
-		return nil, fmt.Errorf("the game is larger than %d bytes", MaxGame)
+		return nil, phrase.Errorf("the game is larger than %d bytes", MaxGame)
 	}
 	if f.line == 1 {
 		text = bytes.TrimPrefix(text, byteOrderMark)
@@ -158,7 +158,7 @@ func (f *file) take(text []byte) error {
 			}
 		}
 		if f.games++; f.games > MaxGames {
-			return fmt.Errorf("the file holds more than %d games", MaxGames)
+			return phrase.Errorf("the file holds more than %d games", MaxGames)
 		}
 		f.number, f.started, f.size = n, f.line, len(text)
 		return nil
@@ -184,7 +184,7 @@ func (f *file) take(text []byte) error {
 	}
 	if f.sheet == nil {
 		if _, ok := rowNumber(trimmed); ok {
-			return fmt.Errorf("%q stands before the first game", clip(trimmed))
+			return phrase.Errorf("%q stands before the first game", clip(trimmed))
 		}
 		f.ignore("%s", clip(trimmed)) // a program's own words
 		return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 	"fairdice/replay/sheet"
 	"fairdice/rules"
@@ -87,7 +88,7 @@ func (f *file) variation(value string) error {
 	}
 	v, err := rules.Lookup(id)
 	if err != nil {
-		return fmt.Errorf("the variation %q is not one that can be checked", clip([]byte(value)))
+		return phrase.Errorf("the variation %q is not one that can be checked", clip([]byte(value)))
 	}
 	f.variant = v
 	return nil
@@ -109,7 +110,7 @@ func (f *file) agree() error {
 		return err
 	}
 	if n := f.agreed.Series.N; max(0, f.length) != n {
-		return fmt.Errorf("the options are for a match to %d points, the file for one to %d", n, max(0, f.length))
+		return phrase.Errorf("the options are for a match to %d points, the file for one to %d", n, max(0, f.length))
 	}
 	f.crawford = f.agreed.Crawford
 	return nil
@@ -136,7 +137,7 @@ func (f *file) hint(key, value string) error {
 			d = rules.Dice{A: draw[0] - '0', B: draw[1] - '0'}
 		}
 		if !d.Valid() {
-			return fmt.Errorf("the opening draws are %q, not pairs of dice such as 33 21", clip([]byte(value)))
+			return phrase.Errorf("the opening draws are %q, not pairs of dice such as 33 21", clip([]byte(value)))
 		}
 		f.hints.Draws = append(f.hints.Draws, d)
 	}

@@ -2,10 +2,10 @@ package sgf
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 	"fairdice/replay/sheet"
 	"fairdice/rules"
@@ -78,7 +78,7 @@ func (f *file) begin(g *root) error {
 		case variations[word] != "":
 			id = variations[word]
 		case strings.HasPrefix(word, "Hypergammon"):
-			return fmt.Errorf("the variation %q is not one that can be checked", word)
+			return phrase.Errorf("the variation %q is not one that can be checked", word)
 		}
 	}
 	if f.sheet == nil {
@@ -91,7 +91,7 @@ func (f *file) begin(g *root) error {
 		f.sheet = sheet.New(sheet.Options{Variant: f.variant, Length: f.length, Crawford: crawford, Observe: f.opt.Observe, Keep: f.opt.Keep})
 	}
 	if f.games++; f.games > MaxGames {
-		return fmt.Errorf("the file holds more than %d games", MaxGames)
+		return phrase.Errorf("the file holds more than %d games", MaxGames)
 	}
 	f.resigned = nil
 	f.sheet.Expect(sheet.Hints{Number: g.number, Cube: g.cube, Line: g.line})

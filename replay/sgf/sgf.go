@@ -3,9 +3,9 @@ package sgf
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 	"fairdice/replay/sheet"
 	"fairdice/rules"
@@ -45,15 +45,15 @@ var ErrNoGame = errors.New("the text holds no game")
 func Check(r io.Reader, o Options) (Report, error) {
 	if o.Variant != nil {
 		if err := sheet.Playable(*o.Variant); err != nil {
-			return Report{}, fmt.Errorf("read sgf file: %w", err)
+			return Report{}, phrase.Errorf("read sgf file: %w", err)
 		}
 	}
 	f := file{in: bufio.NewReader(r), line: 1, opt: o}
 	if err := f.collection(); err != nil {
-		return Report{}, fmt.Errorf("read sgf file: %w", &replay.LineError{Line: f.line, Err: err})
+		return Report{}, phrase.Errorf("read sgf file: %w", &replay.LineError{Line: f.line, Err: err})
 	}
 	if f.sheet == nil {
-		return Report{}, fmt.Errorf("read sgf file: %w", ErrNoGame)
+		return Report{}, phrase.Errorf("read sgf file: %w", ErrNoGame)
 	}
 	return Report{Report: f.sheet.Close(), Variant: f.variant, Length: f.length, Crawford: f.crawford, App: f.app, Players: f.players, Ignored: f.ignored}, nil
 }
@@ -104,7 +104,7 @@ func (f *file) read() (byte, error) {
 		f.line++
 	}
 	if f.size++; f.size > MaxGame {
-		return 0, fmt.Errorf("the game is larger than %d bytes", MaxGame)
+		return 0, phrase.Errorf("the game is larger than %d bytes", MaxGame)
 	}
 	return c, nil
 }
@@ -135,7 +135,7 @@ func (f *file) collection() error {
 			f.in.Discard(2) // cannot fail: the bytes were peeked
 			continue
 		case c != '(':
-			return fmt.Errorf("want a game tree, not %q", c)
+			return phrase.Errorf("want a game tree, not %q", c)
 		}
 		if err := f.tree(); err != nil {
 			if err == io.EOF {
@@ -158,7 +158,7 @@ func (f *file) tree() error {
 		switch {
 		case c == '(':
 			if depth++; depth > maxDepth {
-				return fmt.Errorf("variations are nested deeper than %d", maxDepth)
+				return phrase.Errorf("variations are nested deeper than %d", maxDepth)
 			}
 			if skip > 0 {
 				skip++
@@ -188,7 +188,7 @@ func (f *file) tree() error {
 				return err
 			}
 		default:
-			return fmt.Errorf("want a node or property, not %q", c)
+			return phrase.Errorf("want a node or property, not %q", c)
 		}
 	}
 }
@@ -198,7 +198,7 @@ func (f *file) property(g *root, c byte, nodes int, skip bool) error {
 	id := make([]byte, 0, 4)
 	for c != '[' {
 		if c < 'A' || c > 'Z' || len(id) == 8 {
-			return fmt.Errorf("want a property value after %q", id)
+			return phrase.Errorf("want a property value after %q", id)
 		}
 		id = append(id, c)
 		var err error
@@ -264,7 +264,7 @@ func (f *file) text() error {
 			}
 		}
 		if len(f.value) == MaxValue {
-			return fmt.Errorf("a property value is longer than %d bytes", MaxValue)
+			return phrase.Errorf("a property value is longer than %d bytes", MaxValue)
 		}
 		f.value = append(f.value, c)
 	}

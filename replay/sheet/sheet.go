@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 	"fairdice/rules"
 )
@@ -89,7 +90,7 @@ func Playable(v rules.Variant) error {
 	if v.Rules.HasBar() {
 		return nil
 	}
-	return fmt.Errorf("%s is not a game of SGF files: they hold games with a bar", v.ID)
+	return phrase.Errorf("%s is not a game of SGF files: they hold games with a bar", v.ID)
 }
 
 // New returns a sheet without rows.

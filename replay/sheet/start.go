@@ -1,8 +1,7 @@
 package sheet
 
 import (
-	"fmt"
-
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 	"fairdice/rules"
 )
@@ -151,7 +150,7 @@ func (s *Sheet) shown(st replay.State, seat replay.Seat, dice rules.Dice) error 
 		last = s.hints.Draws[n-1]
 	}
 	if last != dice && (last != rules.Dice{A: dice.B, B: dice.A}) || st.OnTurn() != seat {
-		return fmt.Errorf("the opening draw of line %d is not what is played first", s.hints.Line)
+		return phrase.Errorf("the opening draw of line %d is not what is played first", s.hints.Line)
 	}
 	return nil
 }
