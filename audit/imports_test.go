@@ -13,7 +13,7 @@ import (
 // TestPure keeps the core free of files and network: the page runs the
 // same code as the command line.
 func TestPure(t *testing.T) {
-	allowed := []string{"fairdice/commitment", "fairdice/internal/beacon", "fairdice/internal/wire", "fairdice/replay", "fairdice/rules", "fairdice/translog",
+	allowed := []string{"fairdice/commitment", "fairdice/internal/beacon", "fairdice/internal/phrase", "fairdice/internal/wire", "fairdice/replay", "fairdice/rules", "fairdice/translog",
 		"github.com/go-json-experiment/json/jsontext", "golang.org/x/mod/sumdb/note"}
 	forbidden := []string{"os", "io/fs", "net", "net/http", "html/template", "text/template", "os/exec", "syscall", "log", "log/slog"}
 	files, err := os.ReadDir(".")

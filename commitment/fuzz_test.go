@@ -24,7 +24,7 @@ func FuzzParse(f *testing.F) {
 		s, err := Parse(text)
 		if err != nil {
 			var perr *ParseError
-			if !errors.As(err, &perr) || perr.Code == "" || perr.Msg == "" {
+			if !errors.As(err, &perr) || perr.Code == "" || perr.Why == nil {
 				t.Fatalf("error %#v is no complete *ParseError", err)
 			}
 			return

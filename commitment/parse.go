@@ -1,10 +1,13 @@
 package commitment
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"fairdice/internal/phrase"
 )
 
 // MaxStatement is the greatest length of a statement or receipt text in bytes, the last LF included.
@@ -21,21 +24,28 @@ type ParseError struct {
 	Line int    // 1-based line, 0 when the text as a whole is meant
 	Name string // name of the line, if known
 	Code string // what kind of fault it is, stable
-	Msg  string // for people
+	Why  error  // for people
 }
 
 // Error returns "parse statement: line 3: tenant: …".
 func (e *ParseError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "parse %s: ", e.What)
-	if e.Line > 0 {
-		fmt.Fprintf(&b, "line %d: ", e.Line)
-	}
+	format, values := e.Phrase()
+	return fmt.Sprintf(format, values...)
+}
+
+// Unwrap returns what is wrong with the line or text.
+func (e *ParseError) Unwrap() error { return e.Why }
+
+// Phrase says it in other languages.
+func (e *ParseError) Phrase() (string, []any) {
+	why := e.Why
 	if e.Name != "" {
-		fmt.Fprintf(&b, "%s: ", clip(e.Name))
+		why = phrase.Errorf("%s: %w", clip(e.Name), why)
 	}
-	b.WriteString(e.Msg)
-	return b.String()
+	if e.Line > 0 {
+		why = phrase.Errorf("line %d: %w", e.Line, why)
+	}
+	return "parse " + e.What + ": %v", []any{why}
 }
 
 // typePrefix begins the first line of every text of the protocol.
@@ -55,10 +65,10 @@ type parser struct {
 // newParser splits a text and checks what holds for every line of every type.
 func newParser(what string, text []byte) (*parser, *ParseError) {
 	if len(text) > MaxStatement {
-		return nil, &ParseError{What: what, Code: "too-long", Msg: fmt.Sprintf("%d bytes, at most %d", len(text), MaxStatement)}
+		return nil, &ParseError{What: what, Code: "too-long", Why: phrase.Errorf("%d bytes, at most %d", len(text), MaxStatement)}
 	}
 	if len(text) == 0 {
-		return nil, &ParseError{What: what, Code: "unknown-type", Msg: "the text is empty"}
+		return nil, &ParseError{What: what, Code: "unknown-type", Why: errors.New("the text is empty")}
 	}
 	line := 1
 	for _, c := range text {
@@ -69,25 +79,25 @@ func newParser(what string, text []byte) (*parser, *ParseError) {
 		case '\n':
 			line++
 		case '\r':
-			return nil, &ParseError{What: what, Line: line, Code: "cr", Msg: "carriage return; lines end with LF alone"}
+			return nil, &ParseError{What: what, Line: line, Code: "cr", Why: errors.New("carriage return; lines end with LF alone")}
 		default:
-			return nil, &ParseError{What: what, Line: line, Code: "not-printable-ascii", Msg: fmt.Sprintf("byte %#02x is not printable ASCII", c)}
+			return nil, &ParseError{What: what, Line: line, Code: "not-printable-ascii", Why: phrase.Errorf("byte %#02x is not printable ASCII", c)}
 		}
 	}
 	body, ok := strings.CutSuffix(string(text), "\n")
 	if !ok {
-		return nil, &ParseError{What: what, Code: "no-final-lf", Msg: "the last line does not end with LF"}
+		return nil, &ParseError{What: what, Code: "no-final-lf", Why: errors.New("the last line does not end with LF")}
 	}
 	p := &parser{what: what, lines: strings.Split(body, "\n"), at: 1, split: make([]string, 0, 4)}
 	if !strings.HasPrefix(p.lines[0], typePrefix) {
-		return nil, &ParseError{What: what, Line: 1, Code: "unknown-type", Msg: fmt.Sprintf("first line %q does not begin with %s", clip(p.lines[0]), typePrefix)}
+		return nil, &ParseError{What: what, Line: 1, Code: "unknown-type", Why: phrase.Errorf("first line %q does not begin with %s", clip(p.lines[0]), typePrefix)}
 	}
 	return p, nil
 }
 
 func (p *parser) fail(line int, name, code, format string, args ...any) {
 	if p.err == nil {
-		p.err = &ParseError{What: p.what, Line: line, Name: name, Code: code, Msg: fmt.Sprintf(format, args...)}
+		p.err = &ParseError{What: p.what, Line: line, Name: name, Code: code, Why: phrase.Errorf(format, args...)}
 	}
 }
 
@@ -242,7 +252,7 @@ func field(f []string, i int) string {
 // check records a fault in the line just read.
 func (p *parser) check(name, code string, err error) {
 	if err != nil {
-		p.fail(p.at, name, code, "%v", err)
+		p.fail(p.at, name, code, "%w", err)
 	}
 }
 

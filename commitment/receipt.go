@@ -1,7 +1,6 @@
 package commitment
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -61,7 +60,7 @@ func ParseReceipt(text []byte) (Receipt, error) {
 		return Receipt{}, perr
 	}
 	if p.lines[0] != typePrefix+"roll" {
-		return Receipt{}, &ParseError{What: p.what, Line: 1, Code: "unknown-type", Msg: fmt.Sprintf("first line %q is not %sroll", clip(p.lines[0]), typePrefix)}
+		return Receipt{}, &ParseError{What: p.what, Line: 1, Code: "unknown-type", Why: phrase.Errorf("first line %q is not %sroll", clip(p.lines[0]), typePrefix)}
 	}
 	p.schema = receiptSchema
 	r := Receipt{Match: p.id("match"), Game: p.game(), Segment: p.segment(), Sequence: p.id("sequence")}

@@ -2,7 +2,6 @@ package commitment
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"time"
 
@@ -45,7 +44,7 @@ func Parse(text []byte) (Statement, error) {
 	name := strings.TrimPrefix(p.lines[0], typePrefix)
 	typ, ok := parsers[name]
 	if !ok {
-		return nil, &ParseError{What: p.what, Line: 1, Code: "unknown-type", Msg: fmt.Sprintf("no statement has the type %q", clip(name))}
+		return nil, &ParseError{What: p.what, Line: 1, Code: "unknown-type", Why: phrase.Errorf("no statement has the type %q", clip(name))}
 	}
 	p.schema = typ.schema
 	s := typ.read(p)

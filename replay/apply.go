@@ -2,6 +2,7 @@ package replay
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	"fairdice/rules"
@@ -24,7 +25,7 @@ func (st State) Apply(gen *rules.Generator, e Event) (State, error) {
 		return st, nil
 	}
 	if refusal.Message == "" {
-		refusal.Message = refusal.Illegal.Error()
+		refusal.Message, refusal.Why = refusal.Illegal.Error(), refusal.Illegal
 	}
 	return refusal.State, refusal
 }
@@ -66,7 +67,7 @@ func (st *State) apply(gen *rules.Generator, e Event) *Refusal {
 func (st *State) open(e Event) *Refusal {
 	if st.phase != phaseOpening {
 		if st.phase == phasePlay && st.offer == offerNone {
-			return st.refuse(e, CheckMoves, "opening-again", "the opening draw was decided: %s", st.Due().describe())
+			return st.refuse(e, CheckMoves, "opening-again", "the opening draw was decided: %w", st.Due().describe())
 		}
 		return st.refuseOrder(e)
 	}
@@ -88,7 +89,7 @@ func (st *State) open(e Event) *Refusal {
 	}
 	game, err := st.game.Begin(white, black)
 	if err != nil {
-		return before.refuse(e, CheckMoves, "opening", "%v", err)
+		return before.refuse(e, CheckMoves, "opening", "%w", err)
 	}
 	st.game, st.phase = game, phasePlay
 	return nil
@@ -103,7 +104,7 @@ func (st *State) roll(e Event) *Refusal {
 	}
 	game, err := st.game.Roll(e.Dice)
 	if err != nil {
-		return st.refuse(e, CheckMoves, "roll", "%v", err)
+		return st.refuse(e, CheckMoves, "roll", "%w", err)
 	}
 	st.game = game
 	st.throws[1+e.Seat]++
@@ -139,10 +140,10 @@ func (st *State) move(gen *rules.Generator, e Event) *Refusal {
 func (st *State) refuseSteps(e Event, err error) *Refusal {
 	illegal, ok := errors.AsType[*rules.IllegalError](err)
 	if !ok {
-		return st.refuse(e, CheckMoves, "illegal", "%v", err)
+		return st.refuse(e, CheckMoves, "illegal", "%w", err)
 	}
-	refusal := st.refuse(e, CheckMoves, string(illegal.Code), "")
-	refusal.Illegal = illegal
+	e.Steps = slices.Clone(e.Steps)
+	refusal := &Refusal{Check: CheckMoves, Code: string(illegal.Code), State: *st, Event: e, Illegal: illegal}
 	if illegal.Forced() {
 		refusal.Check = CheckForced
 	}

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,7 +61,7 @@ func (o Options) Value(option string) string {
 func (o Options) ReadOptions(v rules.Variant, text string) (Options, []Reason) {
 	var reasons []Reason
 	refuse := func(code, arg, format string, args ...any) {
-		reasons = append(reasons, Reason{Code: code, Arg: arg, Text: fmt.Sprintf(format, args...)})
+		reasons = append(reasons, newReason(code, arg, format, args...))
 	}
 	seen := make(map[string]bool)
 	for field := range strings.FieldsSeq(text) {
@@ -86,7 +85,7 @@ func (o Options) ReadOptions(v rules.Variant, text string) (Options, []Reason) {
 			if kind, _, counted := strings.Cut(value, ":"); option == "series" && counted && (kind == seriesNames[SeriesCombined] || kind == seriesNames[SeriesPoints]) {
 				code, arg = "series-points", strconv.Itoa(MaxSeries)
 			}
-			refuse(code, arg, "%v", err)
+			refuse(code, arg, "%w", err)
 		}
 	}
 	if len(reasons) == 0 {

@@ -1,26 +1,32 @@
 package replay
 
+import (
+	"errors"
+
+	"fairdice/internal/phrase"
+)
+
 // MayDouble reports whether the seat whose roll is due may double before it: the cube is in play, centred or his, and an
 // ordinary own roll is due (RULES.md §7, cube).
-func (st State) MayDouble() bool { return st.doubleBar(st.OnTurn()) == "" }
+func (st State) MayDouble() bool { return st.doubleBar(st.OnTurn()) == nil }
 
-// doubleBar returns why a seat may not double now, or "".
-func (st State) doubleBar(s Seat) string {
+// doubleBar returns why a seat may not double now, or nil.
+func (st State) doubleBar(s Seat) error {
 	switch {
 	case !st.setting.Options.Raise.HasCube():
-		return "the game is played without a cube"
+		return errors.New("the game is played without a cube")
 	case st.setting.Crawford:
-		return "there is no cube in the Crawford game"
+		return errors.New("there is no cube in the Crawford game")
 	case st.phase != phasePlay || st.offer != offerNone || !st.game.CubeWindow():
-		return "a double is offered only before an ordinary own roll"
+		return errors.New("a double is offered only before an ordinary own roll")
 	case st.OnTurn() != s:
-		return "it is not " + s.String() + "'s roll"
+		return phrase.Errorf("it is not %s's roll", s)
 	case st.owned && st.owner != s:
-		return "the cube is " + st.owner.String() + "'s"
+		return phrase.Errorf("the cube is %s's", st.owner)
 	case st.cube > MaxCube/8:
-		return "the cube is at its limit"
+		return errors.New("the cube is at its limit")
 	default:
-		return ""
+		return nil
 	}
 }
 
@@ -28,11 +34,11 @@ func (st State) doubleBar(s Seat) string {
 // accepts the double before it, then offers the next one.
 func (st *State) turnCube(e Event) *Refusal {
 	if e.Kind == Double {
-		if reason := st.doubleBar(e.Seat); reason != "" {
+		if reason := st.doubleBar(e.Seat); reason != nil {
 			if st.offer != offerNone || st.phase != phasePlay {
 				return st.refuseOrder(e)
 			}
-			return st.refuse(e, CheckCube, "double", "%s", reason)
+			return st.refuse(e, CheckCube, "double", "%w", reason)
 		}
 		st.offer, st.answerer = offerDouble, e.Seat.Other()
 		return nil

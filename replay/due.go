@@ -45,6 +45,18 @@ func (d Due) String() string {
 	return text
 }
 
+// Phrase says it in other languages.
+func (d Due) Phrase() (string, []any) {
+	text := name(dueNames[:], uint8(d.Kind))
+	switch {
+	case d.Kind == DueOpening || d.Kind >= DueEnd:
+		return text, nil
+	case d.Kind == DueStage || d.Kind == DueHanded:
+		return text + " %s %s", []any{d.Seat, d.dice()}
+	}
+	return text + " %s", []any{d.Seat}
+}
+
 // Due returns what must come next.
 func (st State) Due() Due {
 	switch {

@@ -7,10 +7,11 @@ type Finding struct {
 	Check    string // id of PROTOCOL.md §9
 	Category string // stable code, finer than the check
 	Message  string
+	Why      error    // what the message is the English text of
 	Refusal  *Refusal // what the state machine said, if it was asked
 }
 
 // NewFinding returns the finding for a refused event.
 func NewFinding(game, line int, r *Refusal) Finding {
-	return Finding{Game: game, Line: line, Check: r.Check, Category: r.Code, Message: r.Message, Refusal: r}
+	return Finding{Game: game, Line: line, Check: r.Check, Category: r.Code, Message: r.Message, Why: r.Why, Refusal: r}
 }

@@ -141,6 +141,9 @@ type LineError struct {
 // Error returns "line n: what is wrong".
 func (e *LineError) Error() string { return "line " + strconv.Itoa(e.Line) + ": " + e.Err.Error() }
 
+// Phrase says it in other languages.
+func (e *LineError) Phrase() (string, []any) { return "line %d: %v", []any{e.Line, e.Err} }
+
 // Unwrap returns what is wrong in the line.
 func (e *LineError) Unwrap() error { return e.Err }
 

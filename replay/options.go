@@ -2,7 +2,6 @@ package replay
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -184,10 +183,20 @@ type Reason struct {
 	Code string // stable, for machines and translations
 	Arg  string // what the code is about: a value, a limit; may be empty
 	Text string // for people
+
+	why error // what Text is the English text of
+}
+
+func newReason(code, arg, format string, args ...any) Reason {
+	why := phrase.Errorf(format, args...)
+	return Reason{Code: code, Arg: arg, Text: why.Error(), why: why}
 }
 
 // Error returns the text.
 func (r Reason) Error() string { return r.Text }
+
+// Phrase says it in other languages.
+func (r Reason) Phrase() (string, []any) { return "%w", []any{r.why} }
 
 // Validate reports whether a match of the variant may be opened with these options. The error joins the reasons why not.
 func (o Options) Validate(v rules.Variant) error {
@@ -203,7 +212,7 @@ func (o Options) Reasons(v rules.Variant) []Reason {
 	var reasons []Reason
 	refuse := func(when bool, code, arg, format string, args ...any) {
 		if when {
-			reasons = append(reasons, Reason{Code: code, Arg: arg, Text: fmt.Sprintf(format, args...)})
+			reasons = append(reasons, newReason(code, arg, format, args...))
 		}
 	}
 	head55 := name(head55Names[:], uint8(o.Head55))

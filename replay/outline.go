@@ -1,8 +1,9 @@
 package replay
 
 import (
-	"fmt"
+	"errors"
 
+	"fairdice/internal/phrase"
 	"fairdice/rules"
 )
 
@@ -50,12 +51,12 @@ func (st State) Outline() Outline {
 // Next takes one more line and returns what is wrong with it whatever stands on the board, or nil. Either way the line counts as
 // having happened.
 func (o *Outline) Next(e Event) *Refusal {
-	code, check, message := o.judge(e)
+	code, check, why := o.judge(e)
 	o.take(e)
 	if code == "" {
 		return nil
 	}
-	return &Refusal{Check: check, Code: code, Message: message, Event: e}
+	return &Refusal{Check: check, Code: code, Message: why.Error(), Why: why, Event: e}
 }
 
 // Skip takes a line for which a finding stands already. What a refused resignation gave up says nothing about the end line.
@@ -66,14 +67,14 @@ func (o *Outline) Skip(e Event) {
 	}
 }
 
-func (o *Outline) judge(e Event) (code, check, message string) {
+func (o *Outline) judge(e Event) (code, check string, why error) {
 	switch {
 	case o.over:
-		return "after-end", CheckResult, "the game is over: nothing follows its end line"
+		return "after-end", CheckResult, errors.New("the game is over: nothing follows its end line")
 	case e.Kind == End:
 		return o.judgeEnd(e)
 	case o.decided:
-		return "end-missing", CheckResult, fmt.Sprintf("the game is decided (%s): its end line must follow", o.why)
+		return "end-missing", CheckResult, phrase.Errorf("the game is decided (%s): its end line must follow", o.why)
 	}
 	switch e.Kind {
 	case Roll, Move:
@@ -83,66 +84,65 @@ func (o *Outline) judge(e Event) (code, check, message string) {
 	case Take, Drop, Beaver, Raccoon:
 		switch {
 		case !o.offered:
-			return "answer-without-double", CheckCube, "no double waits for an answer"
+			return "answer-without-double", CheckCube, errors.New("no double waits for an answer")
 		case e.Seat != o.answerer:
-			return "answer-wrong-seat", CheckCube, o.answerer.String() + " must answer the double"
+			return "answer-wrong-seat", CheckCube, phrase.Errorf("%s must answer the double", o.answerer)
 		}
 	case Resign:
 		if limit := o.maxLevel(); e.Points > limit {
-			return "resign-points", CheckResult, fmt.Sprintf("at most %d times the cube can be given up here", limit)
+			return "resign-points", CheckResult, phrase.Errorf("at most %d times the cube can be given up here", limit)
 		}
 	}
-	return "", "", ""
+	return "", "", nil
 }
 
-func (o *Outline) judgeTurn(e Event) (code, check, message string) {
+func (o *Outline) judgeTurn(e Event) (code, check string, why error) {
 	switch {
 	case o.offered:
-		return "answer-missing", CheckCube, o.answerer.String() + " must answer the double first"
+		return "answer-missing", CheckCube, phrase.Errorf("%s must answer the double first", o.answerer)
 	case !o.alternate || !o.known:
 	case e.Seat != o.turn:
-		return "wrong-seat", CheckMoves, "it is " + o.turn.String() + "'s turn"
+		return "wrong-seat", CheckMoves, phrase.Errorf("it is %s's turn", o.turn)
 	case e.Kind == Move && !o.rolled:
-		return "not-due", CheckMoves, "a play without a throw before it"
+		return "not-due", CheckMoves, errors.New("a play without a throw before it")
 	case e.Kind == Roll && o.rolled:
-		return "not-due", CheckMoves, "a second throw: the one before it was not played"
+		return "not-due", CheckMoves, errors.New("a second throw: the one before it was not played")
 	}
-	return "", "", ""
+	return "", "", nil
 }
 
-func (o *Outline) judgeDouble(e Event) (code, check, message string) {
-	reason := ""
+func (o *Outline) judgeDouble(e Event) (code, check string, why error) {
 	switch {
 	case !o.setting.Options.Raise.HasCube():
-		reason = "the game is played without a cube"
+		why = errors.New("the game is played without a cube")
 	case o.setting.Crawford:
-		reason = "there is no cube in the Crawford game"
+		why = errors.New("there is no cube in the Crawford game")
 	case o.offered:
-		reason = o.answerer.String() + " must answer the double first"
+		why = phrase.Errorf("%s must answer the double first", o.answerer)
 	case o.owned && o.owner != e.Seat:
-		reason = "the cube is " + o.owner.String() + "'s"
+		why = phrase.Errorf("the cube is %s's", o.owner)
 	case o.alternate && o.known && o.rolled:
-		reason = "a double is offered only before an ordinary own roll"
+		why = errors.New("a double is offered only before an ordinary own roll")
 	case o.alternate && o.known && o.turn != e.Seat:
-		reason = "it is not " + e.Seat.String() + "'s roll"
+		why = phrase.Errorf("it is not %s's roll", e.Seat)
 	default:
-		return "", "", ""
+		return "", "", nil
 	}
-	return "double", CheckCube, reason
+	return "double", CheckCube, why
 }
 
-func (o *Outline) judgeEnd(e Event) (code, check, message string) {
+func (o *Outline) judgeEnd(e Event) (code, check string, why error) {
 	switch {
 	case o.decided && e.Draw != (o.points < 0):
-		return "result-draw", CheckResult, fmt.Sprintf("the game ended %s", o.why)
+		return "result-draw", CheckResult, phrase.Errorf("the game ended %s", o.why)
 	case o.decided && !e.Draw && e.Seat != o.winner:
-		return "result-winner", CheckResult, fmt.Sprintf("%s has won (%s)", o.winner, o.why)
+		return "result-winner", CheckResult, phrase.Errorf("%s has won (%s)", o.winner, o.why)
 	case o.decided && o.points > 0 && e.Points != o.points:
-		return "result-points", CheckResult, fmt.Sprintf("the game is worth %d", o.points)
+		return "result-points", CheckResult, phrase.Errorf("the game is worth %d", o.points)
 	case e.Draw || o.Fits(e.Points):
-		return "", "", ""
+		return "", "", nil
 	}
-	return "result-points", CheckResult, fmt.Sprintf("with the cube at %d no game is worth %d", o.cube, e.Points)
+	return "result-points", CheckResult, phrase.Errorf("with the cube at %d no game is worth %d", o.cube, e.Points)
 }
 
 // Fits reports whether some end of the game is worth the points.

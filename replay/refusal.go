@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"fairdice/internal/phrase"
 	"fairdice/rules"
 )
 
@@ -21,6 +22,7 @@ type Refusal struct {
 	Check   string // the check that fails, PROTOCOL.md §9
 	Code    string // stable, for machines
 	Message string // what is wrong, for people
+	Why     error  // what the message is the English text of
 	State   State  // before the event
 	Event   Event
 	Illegal *rules.IllegalError // for a move line whose steps are illegal, else nil
@@ -28,6 +30,9 @@ type Refusal struct {
 
 // Error returns the message after the event's line.
 func (r *Refusal) Error() string { return fmt.Sprintf("%q: %s", r.Event, r.Message) }
+
+// Phrase says it in other languages.
+func (r *Refusal) Phrase() (string, []any) { return "%q: %s", []any{r.Event, r.Why} }
 
 // Unwrap returns the illegal stage, if that is what was refused.
 func (r *Refusal) Unwrap() error {
@@ -57,7 +62,8 @@ func (r *Refusal) Alternatives(max int) []string {
 // refuse makes a refusal. The event's steps are copied: callers may reuse their buffer.
 func (st State) refuse(e Event, check, code, format string, args ...any) *Refusal {
 	e.Steps = slices.Clone(e.Steps)
-	return &Refusal{Check: check, Code: code, Message: fmt.Sprintf(format, args...), State: st, Event: e}
+	why := phrase.Errorf(format, args...)
+	return &Refusal{Check: check, Code: code, Message: why.Error(), Why: why, State: st, Event: e}
 }
 
 // refuseOrder refuses an event that is not due.
@@ -84,20 +90,19 @@ func (st State) refuseOrder(e Event) *Refusal {
 	if d.Seat != e.Seat && (e.Kind == Roll && d.Kind <= DueBonus || e.Kind == Move && d.Kind >= DueStage) {
 		code = "wrong-seat"
 	}
-	return st.refuse(e, check, code, "not due here: %s", d.describe())
+	return st.refuse(e, check, code, "not due here: %w", d.describe())
 }
 
-func (d Due) describe() string {
-	seat := d.Seat.String()
+func (d Due) describe() error {
 	switch d.Kind {
 	case DueRoll:
-		return seat + " must roll"
+		return phrase.Errorf("%s must roll", d.Seat)
 	case DueBonus:
-		return seat + " has a bonus roll"
+		return phrase.Errorf("%s has a bonus roll", d.Seat)
 	case DueHanded:
-		return seat + " must play the steps handed over (" + d.dice() + ")"
+		return phrase.Errorf("%s must play the steps handed over (%s)", d.Seat, d.dice())
 	default:
-		return seat + " must play " + d.dice()
+		return phrase.Errorf("%s must play %s", d.Seat, d.dice())
 	}
 }
 
@@ -117,3 +122,6 @@ func (d Due) dice() string {
 func (o offer) String() string {
 	return [...]string{"none", "double", "beaver", "raccoon"}[o]
 }
+
+// Phrase says it in other languages.
+func (o offer) Phrase() (string, []any) { return o.String(), nil }

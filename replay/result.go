@@ -25,6 +25,9 @@ var whyNames = [...]string{"undecided", "finished", "mother", "draw", "drop", "r
 // String returns the word of the rules vectors, for example "finished".
 func (w Why) String() string { return name(whyNames[:], uint8(w)) }
 
+// Phrase says it in other languages.
+func (w Why) Phrase() (string, []any) { return w.String(), nil }
+
 // Result is what a game ended with.
 type Result struct {
 	Seat   Seat // the winner, unless Draw

@@ -24,6 +24,9 @@ type Fault struct {
 // Error returns "line n: what is wrong".
 func (f *Fault) Error() string { return fmt.Sprintf("line %d: %v", f.Line, f.Err) }
 
+// Phrase says it in other languages.
+func (f *Fault) Phrase() (string, []any) { return "line %d: %v", []any{f.Line, f.Err} }
+
 // Unwrap returns what is wrong.
 func (f *Fault) Unwrap() error { return f.Err }
 

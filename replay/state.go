@@ -2,7 +2,6 @@ package replay
 
 import (
 	"errors"
-	"fmt"
 
 	"fairdice/internal/phrase"
 	"fairdice/rules"
@@ -91,21 +90,21 @@ func (s Setting) crawfordPossible() bool {
 	return o.Crawford && o.Raise.HasCube() && o.Series.Kind == SeriesPoints && o.Series.N > 1
 }
 
-// Doubtful returns what contradicts the score before a game, and the check that fails, or "": a match that was over, a Crawford game
+// Doubtful returns what contradicts the score before a game, and the check that fails, or nil: a match that was over, a Crawford game
 // with nobody one point away. Which game is the Crawford game cannot be told from one score in general; [Match] knows.
-func (s Setting) Doubtful() (check, reason string) {
+func (s Setting) Doubtful() (check string, why error) {
 	o, top := s.Options, max(s.Score[A], s.Score[B])
 	switch {
 	case o.Series.counted() && top >= o.Series.N:
-		return CheckResult, fmt.Sprintf("the score %d : %d has already decided a match to %d", s.Score[A], s.Score[B], o.Series.N)
+		return CheckResult, phrase.Errorf("the score %d : %d has already decided a match to %d", s.Score[A], s.Score[B], o.Series.N)
 	case !o.Series.counted() && s.Score != [2]int{}:
-		return CheckResult, fmt.Sprintf("a score of %d : %d before a single game", s.Score[A], s.Score[B])
+		return CheckResult, phrase.Errorf("a score of %d : %d before a single game", s.Score[A], s.Score[B])
 	case s.Crawford && top != o.Series.N-1:
-		return CheckCube, fmt.Sprintf("this cannot be the Crawford game: at %d : %d nobody is one point from %d", s.Score[A], s.Score[B], o.Series.N)
+		return CheckCube, phrase.Errorf("this cannot be the Crawford game: at %d : %d nobody is one point from %d", s.Score[A], s.Score[B], o.Series.N)
 	case !s.Crawford && s.crawfordPossible() && top == o.Series.N-1 && s.Score[A]+s.Score[B] == top && s.Game == 2:
-		return CheckCube, "this is the Crawford game: a side came within one point in game 1"
+		return CheckCube, errors.New("this is the Crawford game: a side came within one point in game 1")
 	}
-	return "", ""
+	return "", nil
 }
 
 // Reversed reports whether this game is won by the last to bear off (RULES.md §7, reverse).

@@ -1,7 +1,5 @@
 package rules
 
-import "fmt"
-
 // Terms are the agreements of a match that reach into the turn machine.
 type Terms struct {
 	Head55 Head55 // option head55
@@ -88,14 +86,14 @@ func (g Game) Rolls(c Color) int { return int(g.rolls[c]) }
 // Begin takes the decisive opening draw, White's die and Black's. White's is the greater by definition.
 func (g Game) Begin(white, black uint8) (Game, error) {
 	if g.due != DueOpening {
-		return g, fmt.Errorf("begin game: %s is due, not the opening", g.due)
+		return g, sayf("begin game: %s is due, not the opening", g.due)
 	}
 	d := Dice{white, black}
 	if !d.Valid() {
-		return g, fmt.Errorf("begin game: opening %s, want two dice of 1 to 6", d)
+		return g, sayf("begin game: opening %s, want two dice of 1 to 6", d)
 	}
 	if white <= black {
-		return g, fmt.Errorf("begin game: opening %s: white is the side with the greater die", d)
+		return g, sayf("begin game: opening %s: white is the side with the greater die", d)
 	}
 	g.turn, g.due = White, DueRoll
 	if g.rules.OpeningIsRoll() {
@@ -114,13 +112,13 @@ func (g Game) Roll(d Dice) (Game, error) {
 	case g.due == DueBonus:
 		kind = Bonus
 	case g.due != DueRoll:
-		return g, fmt.Errorf("roll dice: %s is due, not a roll", g.due)
+		return g, sayf("roll dice: %s is due, not a roll", g.due)
 	}
 	if !d.Valid() {
-		return g, fmt.Errorf("roll dice: throw %s, want two dice of 1 to 6", d)
+		return g, sayf("roll dice: throw %s, want two dice of 1 to 6", d)
 	}
 	if g.rolls[g.turn] >= maxRolls {
-		return g, fmt.Errorf("roll dice: %s has made %d rolls in this game, no more are taken", g.turn, maxRolls)
+		return g, sayf("roll dice: %s has made %d rolls in this game, no more are taken", g.turn, maxRolls)
 	}
 	g.rolls[g.turn]++
 	if g.turn == White && g.rolls[White] == 1 {
@@ -142,7 +140,7 @@ func (g Game) dress(s Stage) Stage {
 // Play takes the play of the stage that is due; no steps is a pass. An illegal play is an [*IllegalError].
 func (g Game) Play(gen *Generator, steps []Step) (Game, error) {
 	if g.due != DueStage {
-		return g, fmt.Errorf("play stage: %s is due, not a stage", g.due)
+		return g, sayf("play stage: %s is due, not a stage", g.due)
 	}
 	end, ending, err := gen.Play(g.rules, g.position, g.stage, steps)
 	if err != nil {

@@ -74,28 +74,23 @@ type IllegalError struct {
 }
 
 func (e *IllegalError) Error() string {
+	format, values := e.Phrase()
+	return fmt.Errorf(format, values...).Error()
+}
+
+// shown lists the first legal plays.
+func (e *IllegalError) shown() string {
+	const most = 4
 	var b strings.Builder
-	mover := e.Stage.Mover
-	fmt.Fprintf(&b, "illegal move %s by %s with dice %s: ", e.Rules.FormatSteps(mover, e.Given), mover, diceText(e.Stage))
-	if e.Step >= 0 {
-		fmt.Fprintf(&b, "step %d, %s: ", e.Step+1, e.Rules.FormatStep(mover, e.Given[e.Step]))
-	}
-	fmt.Fprintf(&b, "%s (%s)", reasons[e.Code], e.Code)
-	if e.Forced() {
-		fmt.Fprintf(&b, ", %d of %d must be", e.K, e.Stage.Len())
-	}
-	const shown = 4
-	legal := e.Alternatives(shown + 1)
-	b.WriteString("; legal: ")
-	for i, play := range legal {
-		if i == shown {
+	for i, play := range e.Alternatives(most + 1) {
+		if i == most {
 			b.WriteString(", …")
 			break
 		}
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(e.Rules.FormatSteps(mover, play.Steps))
+		b.WriteString(e.Rules.FormatSteps(e.Stage.Mover, play.Steps))
 	}
 	return b.String()
 }

@@ -1,7 +1,5 @@
 package rules
 
-import "fmt"
-
 // Version is the version of the rules in this package. Its profiles are final: a later version is another package
 // state with another string, and a match says which it was opened under (PROTOCOL.md §3).
 const Version = "1"
@@ -74,5 +72,5 @@ func Lookup(id string) (Variant, error) {
 			return v, nil
 		}
 	}
-	return Variant{}, fmt.Errorf("look up variant: %w %q", ErrUnknownVariant, id)
+	return Variant{}, sayf("look up variant: %w %q", ErrUnknownVariant, id)
 }

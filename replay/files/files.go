@@ -88,6 +88,7 @@ type Finding struct {
 	Legal    []string `json:"legal,omitempty"` // event lines that would have been accepted
 	Board    string   `json:"board,omitempty"` // for callers to fill in
 
+	Why   error         `json:"-"` // what Message is the English text of
 	State *replay.State `json:"-"` // before the line, nil if no game was running
 }
 
@@ -96,6 +97,8 @@ type Note struct {
 	Game int    `json:"game"`
 	Line int    `json:"line"`
 	Text string `json:"text"`
+
+	Why error `json:"-"` // what Text is the English text of
 }
 
 // maxLegal is how many legal alternatives a finding lists.
@@ -138,7 +141,7 @@ var signatures = []struct{ start, what string }{
 func unknown(start []byte) error {
 	for _, s := range signatures {
 		if bytes.HasPrefix(start, []byte(s.start)) {
-			return errors.New("the file is " + s.what)
+			return phrase.Errorf("the file is %w", errors.New(s.what))
 		}
 	}
 	if len(start) > 262 && string(start[257:262]) == "ustar" {
@@ -203,9 +206,9 @@ func Unreadable(name string, err error) Report {
 
 // malformed ends a report with an error of reading, in its line where it names one.
 func malformed(r Report, err error) Report {
-	f := Finding{Check: replay.CheckFormat, Category: "malformed", Message: err.Error()}
+	f := Finding{Check: replay.CheckFormat, Category: "malformed", Message: err.Error(), Why: err}
 	if at, ok := errors.AsType[*replay.LineError](err); ok {
-		f.Line, f.Message = at.Line, at.Err.Error()
+		f.Line, f.Message, f.Why = at.Line, at.Err.Error(), at.Err
 	}
 	r.Findings = append(r.Findings[:len(r.Findings):len(r.Findings)], f)
 	r.Verdict = Malformed
@@ -214,7 +217,7 @@ func malformed(r Report, err error) Report {
 
 // add takes over a finding with what the state machine says about it.
 func (r *Report) add(f replay.Finding) {
-	out := Finding{Game: f.Game, Line: f.Line, Check: f.Check, Category: f.Category, Message: f.Message}
+	out := Finding{Game: f.Game, Line: f.Line, Check: f.Check, Category: f.Category, Message: f.Message, Why: f.Why}
 	if f.Refusal != nil {
 		out.Legal = f.Refusal.Alternatives(maxLegal)
 		out.State = &f.Refusal.State

@@ -2,11 +2,11 @@ package files
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"unicode/utf8"
 
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 	"fairdice/replay/mat"
 	"fairdice/replay/sgf"
@@ -67,12 +67,12 @@ func checkSheet(r Report, s sheet.Report, m sheet.Match, program string, full bo
 	}
 	r.Notes = append(r.Notes, notes(s.Notes)...)
 	r.understand(s, m, program)
-	r.Unchecked = append(r.Unchecked, Note{Text: "the dice: a match file does not say where they come from"})
+	r.Unchecked = append(r.Unchecked, note(0, 0, errors.New("the dice: a match file does not say where they come from")))
 	r.Unchecked = append(r.Unchecked, notes(s.Unchecked)...)
 	switch {
 	case r.Options != "" || !m.Variant.Rules.Cube():
 	case m.Length == 0:
-		r.Notes = append(r.Notes, Note{Text: "a session of single games: beavers, and results with and without the Jacoby rule, are accepted"})
+		r.Notes = append(r.Notes, note(0, 0, errors.New("a session of single games: beavers, and results with and without the Jacoby rule, are accepted")))
 	case m.Length <= replay.MaxSeries:
 		agreed := replay.Options{Raise: replay.RaiseCube, Series: replay.Series{Kind: replay.SeriesPoints, N: m.Length}, Crawford: m.Crawford}
 		r.Options = agreed.String()
@@ -82,14 +82,14 @@ func checkSheet(r Report, s sheet.Report, m sheet.Match, program string, full bo
 		r.Verdict = Failed
 	case s.Unfinished:
 		r.Verdict = Incomplete
-		r.Notes = append(r.Notes, Note{Game: s.Games, Text: "the last game has no end"})
+		r.Notes = append(r.Notes, note(s.Games, 0, errors.New("the last game has no end")))
 	default:
 		r.Verdict = Verified
 	}
 	switch {
 	case o.Match == nil || len(s.Findings) > 0:
 	case full:
-		r.Notes = append(r.Notes, Note{Text: fmt.Sprintf("only the first %d games are kept for writing them again", MaxKept)})
+		r.Notes = append(r.Notes, note(0, 0, phrase.Errorf("only the first %d games are kept for writing them again", MaxKept)))
 		fallthrough
 	default:
 		o.Match(m)
@@ -150,16 +150,16 @@ func checkRecord(r Report, in io.Reader, o Options) Report {
 	}
 	r.Variant, r.Options, r.Games = setting.Variant.ID, setting.Options.String(), 1
 	r.Understood = []string{setting.Variant.ID, setting.Options.String()}
-	r.Unchecked = append(r.Unchecked, Note{Text: "the dice: a record alone does not prove where they come from, its bundle does (verify bundle)"})
+	r.Unchecked = append(r.Unchecked, note(0, 0, errors.New("the dice: a record alone does not prove where they come from, its bundle does (verify bundle)")))
 	if _, err := replay.Start(setting); err != nil {
 		return malformed(r, err)
 	}
-	if check, reason := setting.Doubtful(); record.Header != nil && reason != "" {
+	if check, why := setting.Doubtful(); record.Header != nil && why != nil {
 		line := scoreLine
 		if check == replay.CheckCube {
 			line = crawfordLine
 		}
-		r.add(replay.Finding{Game: 1, Line: line, Check: check, Category: "score", Message: reason})
+		r.add(replay.Finding{Game: 1, Line: line, Check: check, Category: "score", Message: why.Error(), Why: why})
 	}
 	out := replay.Run(setting, record.Lines)
 	r.Rolls = len(out.Rolls)
@@ -168,9 +168,9 @@ func checkRecord(r Report, in io.Reader, o Options) Report {
 		if out.Fault.Refusal != nil {
 			r.add(replay.NewFinding(1, record.FirstLine+out.Fault.Line-1, out.Fault.Refusal))
 		} else {
-			r.add(replay.Finding{Game: 1, Line: record.FirstLine + out.Fault.Line - 1, Check: replay.CheckFormat, Category: "malformed", Message: out.Fault.Err.Error()})
+			r.add(replay.Finding{Game: 1, Line: record.FirstLine + out.Fault.Line - 1, Check: replay.CheckFormat, Category: "malformed", Message: out.Fault.Err.Error(), Why: out.Fault.Err})
 		}
-		r.Unchecked = append(r.Unchecked, Note{Game: 1, Line: record.FirstLine + out.Fault.Line - 1, Text: afterFault})
+		r.Unchecked = append(r.Unchecked, note(1, record.FirstLine+out.Fault.Line-1, errAfterFault))
 	}
 	for _, f := range out.Further {
 		r.add(replay.NewFinding(1, record.FirstLine+f.Line-1, f.Refusal))
@@ -180,7 +180,7 @@ func checkRecord(r Report, in io.Reader, o Options) Report {
 		r.Verdict = Failed
 	case !out.Finished:
 		r.Verdict = Incomplete
-		r.Notes = append(r.Notes, Note{Game: 1, Line: record.FirstLine + len(record.Lines) - 1, Text: "the record has no end: " + out.Last.Due().String() + " is due"})
+		r.Notes = append(r.Notes, note(1, record.FirstLine+len(record.Lines)-1, phrase.Errorf("the record has no end: %s is due", out.Last.Due())))
 	default:
 		r.Verdict = Verified
 	}
@@ -190,7 +190,9 @@ func checkRecord(r Report, in io.Reader, o Options) Report {
 	return r
 }
 
-const afterFault = "the lines after this one are checked for turns, cube and result only: the position is not known"
+var errAfterFault = errors.New("the lines after this one are checked for turns, cube and result only: the position is not known")
+
+func note(game, line int, why error) Note { return Note(sheet.NewNote(game, line, why)) }
 
 // Lines of a record's header.
 const (
@@ -217,7 +219,7 @@ func settingOf(r *Report, record replay.Record, o Options) (replay.Setting, erro
 		return replay.Setting{}, &replay.LineError{Line: variantLine, Err: err}
 	}
 	if o.Variant != nil && o.Variant.ID != v.ID || o.Options != nil && *o.Options != h.Options {
-		r.Notes = append(r.Notes, Note{Game: 1, Line: variantLine, Text: "the header's variant and options hold, not those given"})
+		r.Notes = append(r.Notes, note(1, variantLine, errors.New("the header's variant and options hold, not those given")))
 	}
 	return replay.Setting{Variant: v, Options: h.Options, Game: h.Game, Score: h.Score, Crawford: h.Crawford}, nil
 }

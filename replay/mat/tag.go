@@ -3,7 +3,6 @@ package mat
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"strings"
 
 	"fairdice/internal/phrase"
@@ -17,7 +16,7 @@ const maxIgnored = 100
 
 func (f *file) ignore(format string, args ...any) {
 	if len(f.ignored) < maxIgnored {
-		f.ignored = append(f.ignored, sheet.Note{Line: f.line, Text: fmt.Sprintf(format, args...)})
+		f.ignored = append(f.ignored, sheet.NewNote(0, f.line, phrase.Errorf(format, args...)))
 	}
 }
 

@@ -91,7 +91,7 @@ func (f *file) skip(line int, name string) {
 		f.skipped = map[string]bool{}
 	}
 	f.skipped[name] = true
-	f.ignored = append(f.ignored, sheet.Note{Line: line, Text: "the property " + name + " and all others of the name: comments, times or analysis"})
+	f.ignored = append(f.ignored, sheet.NewNote(0, line, phrase.Errorf("the property %s and all others of the name: comments, times or analysis", name)))
 }
 
 // read returns the next byte, counting lines and bytes.

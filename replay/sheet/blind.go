@@ -1,8 +1,7 @@
 package sheet
 
 import (
-	"fmt"
-
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 )
 
@@ -17,7 +16,7 @@ func (s *Sheet) lose(line int) {
 // unchecked records something that cannot be checked.
 func (s *Sheet) unchecked(line int, format string, args ...any) {
 	if len(s.report.Unchecked) < maxNotes {
-		s.report.Unchecked = append(s.report.Unchecked, Note{Game: s.report.Games, Line: line, Text: fmt.Sprintf(format, args...)})
+		s.report.Unchecked = append(s.report.Unchecked, NewNote(s.report.Games, line, phrase.Errorf(format, args...)))
 	}
 }
 
@@ -60,19 +59,20 @@ func (s *Sheet) judgeBlind() {
 		return
 	}
 	winner, points, decided := s.outline.Decided()
-	message, category := "", "result-points"
+	var why error
+	category := "result-points"
 	switch {
 	case decided && winner != s.result.Winner:
-		message, category = winner.String()+" has won the game", "result-winner"
+		why, category = phrase.Errorf("%s has won the game", winner), "result-winner"
 	case s.gaveUp && s.loser == s.result.Winner:
-		message, category = s.loser.String()+" has given up and cannot have won", "result-winner"
+		why, category = phrase.Errorf("%s has given up and cannot have won", s.loser), "result-winner"
 	case decided && points > 0 && !s.fits(points):
-		message = "the game was worth " + itoa(points) + ", not " + itoa(s.result.Points)
+		why = phrase.Errorf("the game was worth %d, not %d", points, s.result.Points)
 	case !decided && !s.worthSomething(&s.outline):
-		message = "with the cube at " + itoa(s.outline.Cube()) + " no game is worth " + itoa(s.result.Points)
+		why = phrase.Errorf("with the cube at %d no game is worth %d", s.outline.Cube(), s.result.Points)
 	}
-	if message != "" {
-		s.report.add(replay.Finding{Game: s.report.Games, Line: s.result.line, Check: replay.CheckResult, Category: category, Message: message})
+	if why != nil {
+		s.report.add(s.finding(s.result.line, replay.CheckResult, category, why))
 		s.scored = false
 		return
 	}

@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"slices"
+	"strconv"
 
 	"fairdice/replay"
 	"fairdice/rules"
@@ -40,7 +41,7 @@ func (s *Sheet) words(what string, seat replay.Seat, dice rules.Dice, p Play) st
 	what += " " + seat.String()
 	for _, d := range []uint8{dice.A, dice.B} {
 		if d > 0 {
-			what += " " + itoa(int64(d))
+			what += " " + strconv.Itoa(int(d))
 		}
 	}
 	for _, h := range p.Hops {

@@ -1,9 +1,9 @@
 package sheet
 
 import (
-	"fmt"
 	"slices"
 
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 	"fairdice/rules"
 )
@@ -105,8 +105,8 @@ func (s *Sheet) pass(line int) {
 			s.add(reading{state: st, penalty: r.penalty, trail: s.trace(r.trail, roll, replay.Event{Kind: replay.Move, Seat: s.waiting})})
 			continue
 		}
-		s.die(corpse{penalty: r.penalty, finding: replay.Finding{Game: s.report.Games, Line: s.last, Check: replay.CheckMoves, Category: "no-dice",
-			Message: fmt.Sprintf("%s has no dice here, though some could be played", s.waiting)}})
+		s.die(corpse{penalty: r.penalty, finding: s.finding(s.last, replay.CheckMoves, "no-dice",
+			phrase.Errorf("%s has no dice here, though some could be played", s.waiting))})
 	}
 	s.last = line
 	if s.settle(line, "pass"); s.state == failed {

@@ -1,8 +1,9 @@
 package sheet
 
 import (
-	"strconv"
+	"errors"
 
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 )
 
@@ -34,11 +35,11 @@ func (s *Sheet) claim(line int, o Outcome) {
 	}
 }
 
-func (o Outcome) words() string {
+func (o Outcome) words() error {
 	if o.Draw {
-		return "the game was drawn"
+		return errors.New("the game was drawn")
 	}
-	return o.Winner.String() + " won " + itoa(o.Points) + " points"
+	return phrase.Errorf("%s won %d points", o.Winner, o.Points)
 }
 
 // Points takes a row that says what the game was worth, but not reliably whose the points are.
@@ -139,28 +140,29 @@ func (s *Sheet) undrawn(st replay.State) []replay.Event {
 
 // fit returns what is wrong with the result after a reading, or the points that count.
 func (s *Sheet) fit(st replay.State) (*replay.Finding, int64) {
-	wrong := func(category, message string) (*replay.Finding, int64) {
-		return &replay.Finding{Game: s.report.Games, Line: s.result.line, Check: replay.CheckResult, Category: category, Message: message}, 0
+	wrong := func(category, format string, values ...any) (*replay.Finding, int64) {
+		f := s.finding(s.result.line, replay.CheckResult, category, phrase.Errorf(format, values...))
+		return &f, 0
 	}
 	if s.gaveUp && s.result.Winner == s.loser && !s.result.Draw {
-		return wrong("result-winner", s.loser.String()+" has given up and cannot have won")
+		return wrong("result-winner", "%s has given up and cannot have won", s.loser)
 	}
 	if st.Decided() {
 		r := st.Result()
 		switch {
 		case r.Draw != s.result.Draw:
-			return wrong("result-draw", "the game ended "+r.Why.String()+", and the row says that "+s.result.words())
+			return wrong("result-draw", "the game ended %s, and the row says that %w", r.Why, s.result.words())
 		case r.Draw:
 			return nil, 0
 		case r.Seat != s.result.Winner:
-			return wrong("result-winner", r.Seat.String()+" has won the game ("+r.Why.String()+")")
+			return wrong("result-winner", "%s has won the game (%s)", r.Seat, r.Why)
 		case s.fits(r.Points):
 			return nil, s.result.Points
 		case s.opt.Length == 0 && s.opt.Agreed == nil && !st.Doubled() && r.Why == replay.WhyFinished && s.result.Points == st.Cube().Value:
 			s.Note(s.result.line, "%d points fit the Jacoby rule; without it the game was worth %d", s.result.Points, r.Points)
 			return nil, s.result.Points
 		default:
-			return wrong("result-points", "the game was worth "+itoa(r.Points)+", not "+itoa(s.result.Points))
+			return wrong("result-points", "the game was worth %d, not %d", r.Points, s.result.Points)
 		}
 	}
 	if s.result.Draw {
@@ -182,8 +184,8 @@ func (s *Sheet) fit(st replay.State) (*replay.Finding, int64) {
 	case s.worthSomething(&outline):
 		return nil, s.result.Points
 	}
-	return wrong("result-points", "a game given up with the cube at "+itoa(cube)+" is worth "+itoa(cube)+" to "+
-		itoa(cube*int64(s.opt.Variant.Rules.MaxLevel()))+", not "+itoa(s.result.Points))
+	return wrong("result-points", "a game given up with the cube at %d is worth %d to %d, not %d",
+		cube, cube, cube*int64(s.opt.Variant.Rules.MaxLevel()), s.result.Points)
 }
 
 // judgeOpenEnd judges a game without a row that says who won.
@@ -246,5 +248,3 @@ func (s *Sheet) count(winner replay.Seat, points int64) {
 	}
 	s.score[winner] += int(points)
 }
-
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -1,7 +1,7 @@
 package sheet
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 
 	"fairdice/internal/phrase"
@@ -28,6 +28,12 @@ type Options struct {
 type Note struct {
 	Game, Line int
 	Text       string
+	Why        error // what Text is the English text of
+}
+
+// NewNote returns the note with the text of why.
+func NewNote(game, line int, why error) Note {
+	return Note{Game: game, Line: line, Text: why.Error(), Why: why}
 }
 
 // Report is what a sheet has found.
@@ -153,7 +159,8 @@ func (s *Sheet) read(line int, r reading, seat replay.Seat, p Play) {
 	switch {
 	case err == nil && p.Unknown && len(p.Hops) == 0:
 		given := r
-		given.withheld = &replay.Finding{Game: s.report.Games, Line: line, Check: replay.CheckFormat, Category: "unreadable", Message: "the play is not known, and the game goes on"}
+		f := s.finding(line, replay.CheckFormat, "unreadable", errors.New("the play is not known, and the game goes on"))
+		given.withheld = &f
 		s.add(given)
 	case err == nil:
 	case len(p.Hops) == 0 && !p.Unable:
@@ -188,8 +195,8 @@ func (s *Sheet) Stage(line int, seat replay.Seat, value uint8, p Play) {
 	s.next = s.next[:0]
 	for _, r := range s.readings {
 		if d := r.state.Due(); (d.Kind != replay.DueStage && d.Kind != replay.DueHanded) || d.Dice[0] != value || d.Seat != seat {
-			s.die(corpse{penalty: r.penalty, finding: replay.Finding{Game: s.report.Games, Line: line, Check: replay.CheckMoves, Category: "not-due",
-				Message: fmt.Sprintf("no stage of the die %d is due for %s here: %s is", value, seat, d)}})
+			s.die(corpse{penalty: r.penalty, finding: s.finding(line, replay.CheckMoves, "not-due",
+				phrase.Errorf("no stage of the die %d is due for %s here: %s is", value, seat, d))})
 			continue
 		}
 		p.Unable = true
@@ -242,8 +249,8 @@ func (s *Sheet) cube(line int, event func(replay.State) (replay.Event, int64), p
 		what = e.Kind.String()
 		next, err := r.state.Apply(&s.decoder.gen, e)
 		if err == nil && value != 0 && value != want {
-			s.die(corpse{penalty: r.penalty, finding: replay.Finding{Game: s.report.Games, Line: line, Check: replay.CheckCube, Category: "cube-value",
-				Message: fmt.Sprintf("the cube is offered at %d; here it can only become %d", value, want)}})
+			s.die(corpse{penalty: r.penalty, finding: s.finding(line, replay.CheckCube, "cube-value",
+				phrase.Errorf("the cube is offered at %d; here it can only become %d", value, want))})
 			continue
 		}
 		if err != nil {
@@ -293,7 +300,7 @@ func (s *Sheet) Bad(line int, format string, args ...any) {
 // Note records something tolerated.
 func (s *Sheet) Note(line int, format string, args ...any) {
 	if len(s.report.Notes) < maxNotes {
-		s.report.Notes = append(s.report.Notes, Note{Game: s.report.Games, Line: line, Text: fmt.Sprintf(format, args...)})
+		s.report.Notes = append(s.report.Notes, NewNote(s.report.Games, line, phrase.Errorf(format, args...)))
 	}
 }
 
@@ -347,11 +354,15 @@ func (s *Sheet) refused(line int, err error) replay.Finding {
 	if r, ok := err.(*replay.Refusal); ok {
 		return replay.NewFinding(s.report.Games, line, r)
 	}
-	return replay.Finding{Game: s.report.Games, Line: line, Check: replay.CheckFormat, Category: "unreadable", Message: err.Error()}
+	return s.finding(line, replay.CheckFormat, "unreadable", err)
+}
+
+func (s *Sheet) finding(line int, check, category string, why error) replay.Finding {
+	return replay.Finding{Game: s.report.Games, Line: line, Check: check, Category: category, Message: why.Error(), Why: why}
 }
 
 func (s *Sheet) find(line int, check, category, format string, args ...any) {
-	s.report.add(replay.Finding{Game: s.report.Games, Line: line, Check: check, Category: category, Message: fmt.Sprintf(format, args...)})
+	s.report.add(s.finding(line, check, category, phrase.Errorf(format, args...)))
 }
 
 // fail is find for a row after which the position is not known.
@@ -364,7 +375,8 @@ func (s *Sheet) fail(line int, check, category, format string, args ...any) {
 
 func (r *Report) add(f replay.Finding) {
 	if len(r.Findings) == maxFindings {
-		f = replay.Finding{Game: f.Game, Line: f.Line, Check: f.Check, Category: "more", Message: fmt.Sprintf("more than %d findings: this one and all further ones are not listed", maxFindings)}
+		why := phrase.Errorf("more than %d findings: this one and all further ones are not listed", maxFindings)
+		f = replay.Finding{Game: f.Game, Line: f.Line, Check: f.Check, Category: "more", Message: why.Error(), Why: why}
 	}
 	if len(r.Findings) <= maxFindings {
 		r.Findings = append(r.Findings, f)
