@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"fmt"
 
 	"fairdice/commitment"
 	"fairdice/internal/phrase"
@@ -224,7 +225,7 @@ func (b *Bundle) Encode() ([]byte, error) {
 		}
 	})
 	if err := w.Err(); err != nil {
-		return nil, phrase.Errorf("write bundle: %w", err)
+		return nil, fmt.Errorf("write bundle: %w", err)
 	}
 	return bytes.TrimRight(buf.Bytes(), "\n"), nil
 }

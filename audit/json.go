@@ -66,24 +66,24 @@ func (d *decoder) refuse(err error) {
 func (d *decoder) want(kind jsontext.Kind, what string) (jsontext.Token, bool) {
 	t, ok := d.token()
 	if ok && t.Kind() != kind {
-		d.fail("found %s where %s belongs", kindName(t.Kind()), what)
+		d.fail("found %w where %w belongs", kindName(t.Kind()), errors.New(what))
 		return t, false
 	}
 	return t, ok
 }
 
-func kindName(k jsontext.Kind) string {
+func kindName(k jsontext.Kind) error {
 	switch k {
 	case '{', '}':
-		return "an object"
+		return errors.New("an object")
 	case '[', ']':
-		return "an array"
+		return errors.New("an array")
 	case '"':
-		return "a string"
+		return errors.New("a string")
 	case '0':
-		return "a number"
+		return errors.New("a number")
 	default:
-		return k.String()
+		return errors.New(k.String())
 	}
 }
 

@@ -1,10 +1,10 @@
 package audit
 
 import (
+	"fmt"
 	"strings"
 
 	"fairdice/commitment"
-	"fairdice/internal/phrase"
 )
 
 // ParseRules reads a file of known rules versions, one "VERSION HASH" a line:
@@ -21,19 +21,19 @@ func ParseRules(text string) (map[string][]Hash, error) {
 		}
 		version, hex, ok := strings.Cut(line, " ")
 		if !ok {
-			return nil, phrase.Errorf("parse rules: line %d is not VERSION HASH", n)
+			return nil, fmt.Errorf("parse rules: line %d is not VERSION HASH", n)
 		}
 		if err := commitment.CheckToken(version); err != nil {
-			return nil, phrase.Errorf("parse rules: line %d: version: %w", n, err)
+			return nil, fmt.Errorf("parse rules: line %d: version: %w", n, err)
 		}
 		h, err := commitment.ParseHash(hex)
 		if err != nil {
-			return nil, phrase.Errorf("parse rules: line %d: %w", n, err)
+			return nil, fmt.Errorf("parse rules: line %d: %w", n, err)
 		}
 		known[version] = append(known[version], h)
 	}
 	if len(known) == 0 {
-		return nil, phrase.Errorf("parse rules: the file names no version")
+		return nil, fmt.Errorf("parse rules: the file names no version")
 	}
 	return known, nil
 }

@@ -2,8 +2,8 @@ package audit
 
 import (
 	"bytes"
+	"fmt"
 
-	"fairdice/internal/phrase"
 	"fairdice/internal/wire"
 )
 
@@ -24,10 +24,10 @@ type MatchFile struct {
 // bundle.
 func ParseMatchFile(data []byte) (*MatchFile, error) {
 	if len(data) > MaxMatchFile {
-		return nil, phrase.Errorf("read match file: %d bytes are more than %d", len(data), MaxMatchFile)
+		return nil, fmt.Errorf("read match file: %d bytes are more than %d", len(data), MaxMatchFile)
 	}
 	if len(bytes.TrimLeft(data, " \t\r\n")) == 0 {
-		return nil, phrase.Errorf("read match file: the file is empty")
+		return nil, fmt.Errorf("read match file: the file is empty")
 	}
 	d := newDecoder(data)
 	m := &MatchFile{}
@@ -45,7 +45,7 @@ func ParseMatchFile(data []byte) (*MatchFile, error) {
 	})
 	d.end()
 	if d.err != nil {
-		return nil, phrase.Errorf("read match file: %w", d.err)
+		return nil, fmt.Errorf("read match file: %w", d.err)
 	}
 	return m, nil
 }
@@ -79,7 +79,7 @@ func (m *MatchFile) Encode() ([]byte, error) {
 		})
 	})
 	if err := w.Err(); err != nil {
-		return nil, phrase.Errorf("write match file: %w", err)
+		return nil, fmt.Errorf("write match file: %w", err)
 	}
 	return bytes.TrimRight(buf.Bytes(), "\n"), nil
 }

@@ -20,6 +20,7 @@ type Fault struct {
 	Due          string   `json:"due"`
 	Alternatives []string `json:"alternatives"`
 
+	Why   error        `json:"-"` // what Message is the English text of
 	State replay.State `json:"-"`
 }
 
@@ -125,9 +126,9 @@ func (g *game) checkReplay(f *findings, played replay.Replayed) *Fault {
 		}
 		f.skip(other, g.number, phrase.Errorf("the record cannot be followed beyond line %d", line))
 	}
-	fault := &Fault{Game: g.number, Line: line, Text: played.Fault.Text, Check: id, Message: played.Fault.Err.Error(), State: played.Last}
+	fault := &Fault{Game: g.number, Line: line, Text: played.Fault.Text, Check: id, Message: played.Fault.Err.Error(), Why: played.Fault.Err, State: played.Last}
 	if r := played.Fault.Refusal; r != nil {
-		fault.Code, fault.Message, fault.State = r.Code, r.Message, r.State
+		fault.Code, fault.Message, fault.Why, fault.State = r.Code, r.Message, r.Why, r.State
 		fault.Due = r.State.Due().String()
 		fault.Alternatives = r.Alternatives(maxAlternatives)
 	}

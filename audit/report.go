@@ -139,7 +139,7 @@ func (r Report) JSON() ([]byte, error) {
 		wire.List(w, "faults", r.Faults, func(f Fault) { f.write(w) })
 	})
 	if err := w.Err(); err != nil {
-		return nil, phrase.Errorf("encode report: %w", err)
+		return nil, fmt.Errorf("encode report: %w", err)
 	}
 	return out.Bytes(), nil
 }

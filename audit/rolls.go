@@ -235,7 +235,7 @@ func (g *game) checkSignatures(f *findings, key note.Verifier) {
 			return
 		}
 		if why := f.stopped(); why != nil {
-			f.skip(id, g.number, phrase.Errorf("the receipts from %d on were not verified: %s", from+1, why))
+			f.skip(id, g.number, phrase.Errorf("the receipts from %d on were not verified: %w", from+1, why))
 			return
 		}
 		batch := g.receipts[from:min(from+signatureBatch, len(g.receipts))]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 )
 
@@ -16,13 +17,14 @@ type TextStyle struct {
 }
 
 // Words is a language: texts by the stable keys of checks, verdicts, notes and
-// sentences. What names bytes, indexes or lines of a file stays in English in
-// every language. [fairdice/internal/messages.Catalogue] is one.
+// sentences, and those of what details are made of.
+// [fairdice/internal/messages.Catalogue] is one.
 type Words interface {
 	Text(key string, args ...any) string
 	Count(key string, n int64, args ...any) string
 	Say(key string, args ...string) string
 	Has(key string) bool
+	phrase.Words
 }
 
 // Title is the verdict with its level in a language; nil words are English.
@@ -48,6 +50,9 @@ func (s Sentence) In(w Words) string {
 	if w == nil {
 		return s.Text
 	}
+	if s.why != nil {
+		return w.Text(s.Key, phrase.In(s.why, w))
+	}
 	return w.Say(s.Key, s.Args...)
 }
 
@@ -59,17 +64,40 @@ func (c Check) In(w Words) string {
 	}
 	text := w.Text("check." + string(c.ID) + "." + string(c.Status))
 	if c.Status != Pass && c.Detail != "" {
-		text += " (" + c.Detail + ")"
+		text += " (" + c.DetailIn(w) + ")"
 	}
 	return text
 }
 
+// DetailIn is the detail in a language; nil words are English, and so is the
+// detail of a pass, which the words of the check say, and of a report that was
+// read.
+func (c Check) DetailIn(w Words) string {
+	if w == nil || c.Why == nil {
+		return c.Detail
+	}
+	return phrase.In(c.Why, w)
+}
+
 // In is the rule broken in a language; nil words are English.
 func (f Fault) In(w Words) string {
-	if w == nil || !w.Has("code."+f.Code) {
+	switch {
+	case w == nil:
+		return f.Message
+	case w.Has("code." + f.Code):
+		return w.Text("code." + f.Code)
+	case f.Why == nil: // the report was read
 		return f.Message
 	}
-	return w.Text("code." + f.Code)
+	return phrase.In(f.Why, w)
+}
+
+// DueIn is what is due there in a language; nil words are English.
+func (f Fault) DueIn(w Words) string {
+	if w == nil || f.Due == "" || f.Why == nil {
+		return f.Due
+	}
+	return phrase.Say(f.State.Due(), w)
 }
 
 // In is one line about the game in a language; nil words are English.
@@ -143,7 +171,7 @@ const mostListed = 3
 func (p *printer) check(id ID, all []Check) {
 	var fails, open []Check
 	passed := ""
-	meaning := func(c Check) string { return where(c) }
+	meaning := func(c Check) string { return where(c, nil) }
 	if p.words != nil {
 		meaning = func(c Check) string { return p.words.Text("check." + string(c.ID) + "." + string(c.Status)) }
 	}
@@ -166,7 +194,7 @@ func (p *printer) check(id ID, all []Check) {
 	case p.words != nil && len(fails) > 0:
 		p.line("%s  %s %s", p.paint(red, "FAIL"), name, meaning(fails[0]))
 		for _, c := range fails[:min(mostListed, len(fails))] {
-			p.line("      %s", where(c))
+			p.line("      %s", where(c, p.words))
 		}
 		if more := len(fails) - mostListed; more > 0 {
 			p.line("      + %d", more)
@@ -176,11 +204,11 @@ func (p *printer) check(id ID, all []Check) {
 	case p.words != nil && len(open) > 0:
 		p.line("%s  %s %s %s", p.paint(yellow, "part"), name, passed, meaning(open[0]))
 	case len(fails) == 1:
-		p.line("%s  %s %s", p.paint(red, "FAIL"), name, where(fails[0]))
+		p.line("%s  %s %s", p.paint(red, "FAIL"), name, where(fails[0], nil))
 	case len(fails) > 1:
 		p.line("%s  %s %s", p.paint(red, "FAIL"), name, plural(len(fails), "fault"))
 		for _, c := range fails[:min(mostListed, len(fails))] {
-			p.line("      %s", where(c))
+			p.line("      %s", where(c, p.words))
 		}
 		if more := len(fails) - mostListed; more > 0 {
 			p.line("      and %d more", more)
@@ -194,15 +222,19 @@ func (p *printer) check(id ID, all []Check) {
 	}
 }
 
-// where prints a finding with its place.
-func where(c Check) string {
-	switch {
+// where prints a finding with its place; nil words are English.
+func where(c Check, w Words) string {
+	game, line := "game", "line"
+	if w != nil {
+		game, line = w.Text("report.game"), w.Text("report.line")
+	}
+	switch detail := c.DetailIn(w); {
 	case c.Game > 0 && c.Line > 0:
-		return fmt.Sprintf("game %d, line %d: %s", c.Game, c.Line, c.Detail)
+		return fmt.Sprintf("%s %d, %s %d: %s", game, c.Game, line, c.Line, detail)
 	case c.Game > 0:
-		return fmt.Sprintf("game %d: %s", c.Game, c.Detail)
+		return fmt.Sprintf("%s %d: %s", game, c.Game, detail)
 	default:
-		return c.Detail
+		return detail
 	}
 }
 
@@ -214,7 +246,7 @@ func reasons(open []Check, prefix string) string {
 			parts = append(parts, fmt.Sprintf("and %d more", len(open)-mostListed))
 			break
 		}
-		parts = append(parts, where(c))
+		parts = append(parts, where(c, nil))
 	}
 	return prefix + strings.Join(parts, "; ")
 }
@@ -231,7 +263,7 @@ func (p *printer) fault(f Fault, board func(replay.State) string) {
 	p.line("%s %d, %s %d: %s", label("game", "game"), f.Game, label("record line", "line"), f.Line, p.paint(red, f.Text))
 	p.line("  %s: %s (%s)", label("rule broken", "broken"), f.In(p.words), f.Check)
 	if f.Due != "" {
-		p.line("  %s: %s", label("due here", "due"), f.Due)
+		p.line("  %s: %s", label("due here", "due"), f.DueIn(p.words))
 	}
 	if len(f.Alternatives) > 0 {
 		p.line("  %s: %s", label("legal here", "legal"), strings.Join(f.Alternatives, " | "))

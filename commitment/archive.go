@@ -23,11 +23,11 @@ const (
 // NewArchive makes an archive of 3 to MaxRolls valid throws under a random salt.
 func NewArchive(salt Hash, throws []Dice) (*Archive, error) {
 	if len(throws) < 3 || len(throws) > MaxRolls {
-		return nil, phrase.Errorf("make archive: %d throws, want 3 to %d", len(throws), MaxRolls)
+		return nil, fmt.Errorf("make archive: %d throws, want 3 to %d", len(throws), MaxRolls)
 	}
 	for i, d := range throws {
 		if !d.Valid() {
-			return nil, phrase.Errorf("make archive: throw %d is %s, not two dice", i, d)
+			return nil, fmt.Errorf("make archive: throw %d is %s, not two dice", i, d)
 		}
 	}
 	return &Archive{salt: salt, throws: slices.Clone(throws)}, nil

@@ -87,13 +87,13 @@ type SignerKey struct {
 func NewSignerKey(name string, alg Algorithm, seed io.Reader) (SignerKey, error) {
 	k := SignerKey{name: name, algorithm: alg}
 	if err := CheckName(name); err != nil {
-		return SignerKey{}, phrase.Errorf("make signer key: %w", err)
+		return SignerKey{}, fmt.Errorf("make signer key: %w", err)
 	}
 	if alg != AlgSignature && alg != AlgCosignature {
-		return SignerKey{}, phrase.Errorf("make signer key: unknown type %#02x", byte(alg))
+		return SignerKey{}, fmt.Errorf("make signer key: unknown type %#02x", byte(alg))
 	}
 	if _, err := io.ReadFull(seed, k.seed[:]); err != nil {
-		return SignerKey{}, phrase.Errorf("make signer key: %w", err)
+		return SignerKey{}, fmt.Errorf("make signer key: %w", err)
 	}
 	return k, nil
 }
@@ -154,11 +154,11 @@ func NewSigner(skey string) (note.Signer, error) {
 		return nil, err
 	}
 	if k.algorithm != AlgSignature {
-		return nil, phrase.Errorf("make signer: %s is a witness key", k)
+		return nil, fmt.Errorf("make signer: %s is a witness key", k)
 	}
 	s, err := note.NewSigner(skey)
 	if err != nil {
-		return nil, phrase.Errorf("make signer: %w", err)
+		return nil, fmt.Errorf("make signer: %w", err)
 	}
 	return s, nil
 }

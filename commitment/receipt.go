@@ -1,6 +1,7 @@
 package commitment
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -91,11 +92,11 @@ func ParseReceipt(text []byte) (Receipt, error) {
 func (r Receipt) Sign(s note.Signer) (string, error) {
 	text := r.Text()
 	if _, err := ParseReceipt(text); err != nil {
-		return "", phrase.Errorf("sign receipt: %w", err)
+		return "", fmt.Errorf("sign receipt: %w", err)
 	}
 	signed, err := note.Sign(&note.Note{Text: string(text)}, s)
 	if err != nil {
-		return "", phrase.Errorf("sign receipt: %w", err)
+		return "", fmt.Errorf("sign receipt: %w", err)
 	}
 	return string(signed), nil
 }

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-
-	"fairdice/internal/phrase"
 )
 
 // A Secret is the 32 random bytes S that everything in a sequence follows from. Whoever reads it knows all the dice, so
@@ -20,7 +18,7 @@ const redacted = "[secret]"
 func NewSecret(r io.Reader) (Secret, error) {
 	var s Secret
 	if _, err := io.ReadFull(r, s[:]); err != nil {
-		return Secret{}, phrase.Errorf("read secret: %w", err)
+		return Secret{}, fmt.Errorf("read secret: %w", err)
 	}
 	return s, nil
 }
@@ -29,7 +27,7 @@ func NewSecret(r io.Reader) (Secret, error) {
 func ParseSecret(text string) (Secret, error) {
 	var s Secret
 	if err := decodeHex(s[:], text); err != nil {
-		return Secret{}, phrase.Errorf("parse secret: not %d lower-case hex digits", 2*len(s))
+		return Secret{}, fmt.Errorf("parse secret: not %d lower-case hex digits", 2*len(s))
 	}
 	return s, nil
 }

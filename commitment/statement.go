@@ -2,6 +2,7 @@ package commitment
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"time"
 
@@ -61,10 +62,10 @@ func Encode(s Statement) ([]byte, error) {
 	text := s.Text()
 	back, err := Parse(text)
 	if err != nil {
-		return nil, phrase.Errorf("encode %s: %w", s.Type(), err)
+		return nil, fmt.Errorf("encode %s: %w", s.Type(), err)
 	}
 	if back.Type() != s.Type() || !bytes.Equal(back.Text(), text) {
-		return nil, phrase.Errorf("encode %s: the text reads back as another statement", s.Type())
+		return nil, fmt.Errorf("encode %s: the text reads back as another statement", s.Type())
 	}
 	return text, nil
 }

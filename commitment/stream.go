@@ -2,8 +2,6 @@ package commitment
 
 import (
 	"fmt"
-
-	"fairdice/internal/phrase"
 )
 
 // A Stream is one of the three rows of dice of a sequence; its value is its place in Lengths and in the roll tree.
@@ -39,7 +37,7 @@ func ParseStream(s string) (Stream, error) {
 			return st, nil
 		}
 	}
-	return 0, phrase.Errorf("parse stream: %q is none of opening, a, b", clip(s))
+	return 0, fmt.Errorf("parse stream: %q is none of opening, a, b", clip(s))
 }
 
 // Limits and defaults of a sequence (PROTOCOL.md §2).
@@ -63,11 +61,11 @@ func (n Lengths) Total() int { return n[0] + n[1] + n[2] }
 func (n Lengths) Validate() error {
 	for st, k := range n {
 		if k < 1 || k > MaxRolls {
-			return phrase.Errorf("check lengths: stream %s has %d rolls, want 1 to %d", Stream(st), k, MaxRolls)
+			return fmt.Errorf("check lengths: stream %s has %d rolls, want 1 to %d", Stream(st), k, MaxRolls)
 		}
 	}
 	if n.Total() > MaxRolls {
-		return phrase.Errorf("check lengths: %d rolls in all, at most %d", n.Total(), MaxRolls)
+		return fmt.Errorf("check lengths: %d rolls in all, at most %d", n.Total(), MaxRolls)
 	}
 	return nil
 }
@@ -75,10 +73,10 @@ func (n Lengths) Validate() error {
 // LeafIndex returns the leaf of element i of a stream: the leaves are opening, then a, then b.
 func (n Lengths) LeafIndex(st Stream, i int) (int, error) {
 	if !st.Valid() {
-		return 0, phrase.Errorf("find leaf: %s is no stream", st)
+		return 0, fmt.Errorf("find leaf: %s is no stream", st)
 	}
 	if i < 0 || i >= n[st] {
-		return 0, phrase.Errorf("find leaf: stream %s has no element %d, it has %d", st, i, n[st])
+		return 0, fmt.Errorf("find leaf: stream %s has no element %d, it has %d", st, i, n[st])
 	}
 	for s := range st {
 		i += n[s]

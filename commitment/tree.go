@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-
-	"fairdice/internal/phrase"
 )
 
 // A Tree is the roll tree of a sequence: an RFC 6962 tree whose leaf data are K ‖ d1 ‖ d2 (PROTOCOL.md §2).
@@ -18,10 +16,10 @@ type Tree struct {
 // there must be as many dice as keys.
 func NewTree(keys []Hash, dice []Dice) (*Tree, error) {
 	if len(keys) == 0 || len(keys) > MaxRolls {
-		return nil, phrase.Errorf("build roll tree: %d leaves, want 1 to %d", len(keys), MaxRolls)
+		return nil, fmt.Errorf("build roll tree: %d leaves, want 1 to %d", len(keys), MaxRolls)
 	}
 	if dice != nil && len(dice) != len(keys) {
-		return nil, phrase.Errorf("build roll tree: %d dice for %d keys", len(dice), len(keys))
+		return nil, fmt.Errorf("build roll tree: %d dice for %d keys", len(dice), len(keys))
 	}
 	count := len(keys)
 	for w := len(keys); w > 1; w = (w + 1) / 2 {

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"fairdice/commitment"
-
 	"golang.org/x/mod/sumdb/note"
+
+	"fairdice/commitment"
 )
 
 // Hash is the hash of leaves, nodes and roots.

@@ -106,11 +106,11 @@ func NewWitnessKey(name string, seed io.Reader) (skey, vkey string, err error) {
 func NewCosigner(skey string, now func() time.Time) (*Cosigner, error) {
 	k, err := commitment.ParseSignerKey(skey)
 	if err != nil {
-		return nil, phrase.Errorf("make cosigner: %w", err)
+		return nil, fmt.Errorf("make cosigner: %w", err)
 	}
 	w, err := ParseWitness(k.Verifier().String())
 	if err != nil {
-		return nil, phrase.Errorf("make cosigner: %w", err)
+		return nil, fmt.Errorf("make cosigner: %w", err)
 	}
 	return &Cosigner{witness: w, private: k.Private(), now: now}, nil
 }
@@ -124,11 +124,11 @@ func (c *Cosigner) Witness() Witness { return c.witness }
 // Line returns the signature line of a C2SP tlog-witness answer for the text of a checkpoint: "— name base64\n".
 func (c *Cosigner) Line(text string) (string, error) {
 	if _, err := ParseCheckpoint(text); err != nil {
-		return "", phrase.Errorf("cosign: %w", err)
+		return "", fmt.Errorf("cosign: %w", err)
 	}
 	seconds := c.now().Unix()
 	if seconds < 0 {
-		return "", phrase.Errorf("cosign: the clock says %d s before 1970", -seconds)
+		return "", fmt.Errorf("cosign: the clock says %d s before 1970", -seconds)
 	}
 	sig := binary.BigEndian.AppendUint32(nil, c.witness.key.KeyHash())
 	sig = binary.BigEndian.AppendUint64(sig, uint64(seconds))
@@ -140,7 +140,7 @@ func (c *Cosigner) Line(text string) (string, error) {
 func (c *Cosigner) Cosign(signed string) (string, error) {
 	n, err := commitment.ParseNote(signed)
 	if err != nil {
-		return "", phrase.Errorf("cosign: %w", err)
+		return "", fmt.Errorf("cosign: %w", err)
 	}
 	line, err := c.Line(n.Text)
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *Cosigner) Cosign(signed string) (string, error) {
 func AddLines(signed string, lines ...string) (string, error) {
 	n, err := commitment.ParseNote(signed)
 	if err != nil {
-		return "", phrase.Errorf("add signature lines: %w", err)
+		return "", fmt.Errorf("add signature lines: %w", err)
 	}
 	have := map[note.Signature]bool{}
 	for _, s := range n.UnverifiedSigs {
@@ -163,7 +163,7 @@ func AddLines(signed string, lines ...string) (string, error) {
 	for _, block := range lines {
 		more, err := commitment.ParseNote(n.Text + "\n" + block)
 		if err != nil {
-			return "", phrase.Errorf("add signature lines: %w", err)
+			return "", fmt.Errorf("add signature lines: %w", err)
 		}
 		for _, s := range more.UnverifiedSigs {
 			if !have[s] {
@@ -174,7 +174,7 @@ func AddLines(signed string, lines ...string) (string, error) {
 	}
 	out, err := note.Sign(n)
 	if err != nil {
-		return "", phrase.Errorf("add signature lines: %w", err)
+		return "", fmt.Errorf("add signature lines: %w", err)
 	}
 	return string(out), nil
 }

@@ -2,13 +2,13 @@ package translog
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
 
 	"fairdice/commitment"
-	"fairdice/internal/phrase"
 )
 
 // A Policy is a C2SP tlog-policy: which logs are known, which witnesses, and which of them must have cosigned a checkpoint
@@ -49,7 +49,7 @@ const (
 // at most one group, so that no witness counts twice.
 func ParsePolicy(text string) (*Policy, error) {
 	if len(text) > maxPolicy {
-		return nil, phrase.Errorf("parse policy: %d bytes, at most %d", len(text), maxPolicy)
+		return nil, fmt.Errorf("parse policy: %d bytes, at most %d", len(text), maxPolicy)
 	}
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		return nil, errors.New("parse policy: the last line does not end with LF")
@@ -60,7 +60,7 @@ func ParsePolicy(text string) (*Policy, error) {
 	}
 	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		if err := r.line(line); err != nil {
-			return nil, phrase.Errorf("parse policy: line %d: %w", i+1, err)
+			return nil, fmt.Errorf("parse policy: line %d: %w", i+1, err)
 		}
 	}
 	if r.quorum == "" {
@@ -82,7 +82,7 @@ type policyReader struct {
 func (r *policyReader) line(line string) error {
 	for i := 0; i < len(line); i++ {
 		if c := line[i]; c != '\t' && (c < ' ' || c == 0x7f) {
-			return phrase.Errorf("control character %#02x", c)
+			return fmt.Errorf("control character %#02x", c)
 		}
 	}
 	f := strings.FieldsFunc(line, func(c rune) bool { return c == ' ' || c == '\t' })
@@ -91,7 +91,7 @@ func (r *policyReader) line(line string) error {
 	}
 	if f[0] != "quorum" {
 		if r.defined++; r.defined > maxPolicyLines {
-			return phrase.Errorf("more than %d logs, witnesses and groups", maxPolicyLines)
+			return fmt.Errorf("more than %d logs, witnesses and groups", maxPolicyLines)
 		}
 	}
 	switch f[0] {
@@ -104,7 +104,7 @@ func (r *policyReader) line(line string) error {
 	case "quorum":
 		return r.setQuorum(f[1:])
 	}
-	return phrase.Errorf("unknown word %q", f[0])
+	return fmt.Errorf("unknown word %q", f[0])
 }
 
 func (r *policyReader) log(f []string) error {
@@ -120,7 +120,7 @@ func (r *policyReader) log(f []string) error {
 		return err
 	}
 	if r.logKeys[k.Public] {
-		return phrase.Errorf("the key of log %s is listed twice", k.Name)
+		return fmt.Errorf("the key of log %s is listed twice", k.Name)
 	}
 	r.logKeys[k.Public] = true
 	r.logs = append(r.logs, policyLog{vkey: f[0], url: at(f, 1), verifier: v})
@@ -139,7 +139,7 @@ func (r *policyReader) witness(f []string) error {
 		return err
 	}
 	if r.keys[w.key.Public] {
-		return phrase.Errorf("the key of witness %q is listed twice", f[0])
+		return fmt.Errorf("the key of witness %q is listed twice", f[0])
 	}
 	r.keys[w.key.Public] = true
 	r.witnesses = append(r.witnesses, policyWitness{name: f[0], url: at(f, 2), witness: w})
@@ -154,9 +154,9 @@ func (r *policyReader) group(f []string) error {
 	for _, m := range members {
 		switch {
 		case !r.names[m]:
-			return phrase.Errorf("member %q is not defined above", m)
+			return fmt.Errorf("member %q is not defined above", m)
 		case r.members[m]:
-			return phrase.Errorf("%q is a member already", m)
+			return fmt.Errorf("%q is a member already", m)
 		}
 		r.members[m] = true
 	}
@@ -172,7 +172,7 @@ func (r *policyReader) group(f []string) error {
 	default:
 		k, err := commitment.ParseInteger(f[1])
 		if err != nil || k < 1 || k > uint64(len(members)) {
-			return phrase.Errorf("threshold %q is none of all, any, 1…%d", f[1], len(members))
+			return fmt.Errorf("threshold %q is none of all, any, 1…%d", f[1], len(members))
 		}
 		g.threshold = int(k)
 	}
@@ -187,7 +187,7 @@ func (r *policyReader) setQuorum(f []string) error {
 	case r.quorum != "":
 		return errors.New("a second quorum")
 	case f[0] != quorumNone && !r.names[f[0]]:
-		return phrase.Errorf("quorum %q is not defined above", f[0])
+		return fmt.Errorf("quorum %q is not defined above", f[0])
 	}
 	r.quorum = f[0]
 	return nil
@@ -199,7 +199,7 @@ func (r *policyReader) define(name string) error {
 		return errors.New("the name none is predefined")
 	}
 	if r.names[name] {
-		return phrase.Errorf("the name %q is defined twice", name)
+		return fmt.Errorf("the name %q is defined twice", name)
 	}
 	r.names[name] = true
 	return nil

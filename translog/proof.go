@@ -3,13 +3,13 @@ package translog
 import (
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
 
 	"fairdice/commitment"
-	"fairdice/internal/phrase"
 )
 
 // A Proof is a C2SP tlog-proof: one file that proves, offline, that a statement is in the log.
@@ -43,7 +43,7 @@ func (p Proof) Text() string {
 // ParseProof reads a proof file. Nothing in it is verified yet.
 func ParseProof(text string) (Proof, error) {
 	if len(text) > 2*commitment.MaxNote {
-		return Proof{}, phrase.Errorf("parse proof: %d bytes, at most %d", len(text), 2*commitment.MaxNote)
+		return Proof{}, fmt.Errorf("parse proof: %d bytes, at most %d", len(text), 2*commitment.MaxNote)
 	}
 	head, checkpoint, ok := strings.Cut(text, "\n\n")
 	if !ok {
@@ -51,7 +51,7 @@ func ParseProof(text string) (Proof, error) {
 	}
 	lines := strings.Split(head, "\n")
 	if lines[0] != proofHeader {
-		return Proof{}, phrase.Errorf("parse proof: the first line is not %s", proofHeader)
+		return Proof{}, fmt.Errorf("parse proof: the first line is not %s", proofHeader)
 	}
 	lines = lines[1:]
 	p := Proof{Checkpoint: checkpoint}
@@ -68,21 +68,21 @@ func ParseProof(text string) (Proof, error) {
 	}
 	index, err := commitment.ParseInteger(lines[0][len("index "):])
 	if err != nil {
-		return Proof{}, phrase.Errorf("parse proof: index: %w", err)
+		return Proof{}, fmt.Errorf("parse proof: index: %w", err)
 	}
 	p.Index = int64(index)
 	if len(lines)-1 > maxPath {
-		return Proof{}, phrase.Errorf("parse proof: a path of %d hashes, at most %d", len(lines)-1, maxPath)
+		return Proof{}, fmt.Errorf("parse proof: a path of %d hashes, at most %d", len(lines)-1, maxPath)
 	}
 	for i, line := range lines[1:] {
 		h, err := parseBase64Hash(line)
 		if err != nil {
-			return Proof{}, phrase.Errorf("parse proof: hash %d of the path: %w", i, err)
+			return Proof{}, fmt.Errorf("parse proof: hash %d of the path: %w", i, err)
 		}
 		p.Path = append(p.Path, h)
 	}
 	if _, err := ReadCheckpoint(checkpoint); err != nil {
-		return Proof{}, phrase.Errorf("parse proof: %w", err)
+		return Proof{}, fmt.Errorf("parse proof: %w", err)
 	}
 	return p, nil
 }
@@ -92,10 +92,10 @@ func ParseProof(text string) (Proof, error) {
 func (p Proof) Verify(statement []byte, log note.Verifier) (Checkpoint, error) {
 	c, err := OpenCheckpoint(p.Checkpoint, log)
 	if err != nil {
-		return Checkpoint{}, phrase.Errorf("verify proof: %w", err)
+		return Checkpoint{}, fmt.Errorf("verify proof: %w", err)
 	}
 	if err := VerifyInclusion(LeafHash(statement), p.Index, c.Size, p.Path, c.Root); err != nil {
-		return Checkpoint{}, phrase.Errorf("verify proof: %w", err)
+		return Checkpoint{}, fmt.Errorf("verify proof: %w", err)
 	}
 	return c, nil
 }

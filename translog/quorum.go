@@ -40,9 +40,9 @@ func (p *Policy) Log(signed string) (note.Verifier, error) {
 		}
 	}
 	if !known {
-		return nil, phrase.Errorf("find log: %w: the policy lists no log %s", ErrSignature, c.Origin)
+		return nil, fmt.Errorf("find log: %w: the policy lists no log %s", ErrSignature, c.Origin)
 	}
-	return nil, phrase.Errorf("find log: %w: no listed key of %s signed it", ErrSignature, c.Origin)
+	return nil, fmt.Errorf("find log: %w: no listed key of %s signed it", ErrSignature, c.Origin)
 }
 
 // Witnesses returns the witnesses by their names in the policy.

@@ -2,6 +2,7 @@ package translog
 
 import (
 	"errors"
+	"fmt"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -25,7 +26,7 @@ func Root(size int64, r HashReader) (Hash, error) {
 	}
 	h, err := tlog.TreeHash(size, r)
 	if err != nil {
-		return Hash{}, phrase.Errorf("compute root of size %d: %w", size, err)
+		return Hash{}, fmt.Errorf("compute root of size %d: %w", size, err)
 	}
 	return Hash(h), nil
 }
@@ -34,7 +35,7 @@ func Root(size int64, r HashReader) (Hash, error) {
 func Inclusion(size, index int64, r HashReader) ([]Hash, error) {
 	p, err := tlog.ProveRecord(size, index, r)
 	if err != nil {
-		return nil, phrase.Errorf("prove inclusion of %d in size %d: %w", index, size, err)
+		return nil, fmt.Errorf("prove inclusion of %d in size %d: %w", index, size, err)
 	}
 	return fromTlog(p), nil
 }
@@ -43,11 +44,11 @@ func Inclusion(size, index int64, r HashReader) ([]Hash, error) {
 // sizes it is empty.
 func Consistency(size1, size2 int64, r HashReader) ([]Hash, error) {
 	if size1 < 1 || size1 > size2 {
-		return nil, phrase.Errorf("prove consistency of sizes %d and %d: want 1 ≤ first ≤ second", size1, size2)
+		return nil, fmt.Errorf("prove consistency of sizes %d and %d: want 1 ≤ first ≤ second", size1, size2)
 	}
 	p, err := tlog.ProveTree(size2, size1, r)
 	if err != nil {
-		return nil, phrase.Errorf("prove consistency of sizes %d and %d: %w", size1, size2, err)
+		return nil, fmt.Errorf("prove consistency of sizes %d and %d: %w", size1, size2, err)
 	}
 	return fromTlog(p), nil
 }

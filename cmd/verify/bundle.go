@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"fairdice/audit"
+	"fairdice/internal/phrase"
 )
 
 // trustFlags are the flags that say whom the user trusts.
@@ -188,7 +189,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 		return nil, describe(err)
 	}
 	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("%w: more than %d bytes", errTooLarge, limit)
+		return nil, phrase.Errorf("%w: more than %d bytes", errTooLarge, limit)
 	}
 	return data, nil
 }

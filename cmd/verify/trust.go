@@ -7,6 +7,7 @@ import (
 
 	"fairdice/audit"
 	"fairdice/commitment"
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 	"fairdice/replay/files"
 	"fairdice/rules"
@@ -21,7 +22,7 @@ var errTooLarge = errors.New("the file is too large")
 // fits refuses a file of more bytes than the limit.
 func fits(size, limit int64) error {
 	if size > limit {
-		return fmt.Errorf("%w: %d bytes are more than %d", errTooLarge, size, limit)
+		return phrase.Errorf("%w: %d bytes are more than %d", errTooLarge, size, limit)
 	}
 	return nil
 }

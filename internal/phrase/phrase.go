@@ -50,7 +50,7 @@ func In(err error, w Words) string {
 	}
 	switch e := err.(type) {
 	case Spoken:
-		return spoken(e, w)
+		return Say(e, w)
 	case interface{ Unwrap() []error }:
 		if text, ok := joined(err, e.Unwrap(), w); ok {
 			return text
@@ -62,7 +62,8 @@ func In(err error, w Words) string {
 	return err.Error()
 }
 
-func spoken(s Spoken, w Words) string {
+// Say is In for a value that is no error; words may not be nil.
+func Say(s Spoken, w Words) string {
 	format, values := s.Phrase()
 	said, rest := say(format, values, w)
 	text, ok := w.Phrase(format)
@@ -107,7 +108,7 @@ func say(format string, values []any, w Words) (said []string, whole string) {
 		value := ""
 		switch v := values[len(said)].(type) {
 		case Spoken:
-			value = spoken(v, w)
+			value = Say(v, w)
 		case error:
 			value = In(v, w)
 		default:

@@ -246,7 +246,7 @@ func (s *Show) step(w *wire.Writer, before *step, st step) {
 		w.Text("check", st.fault.Check)
 		w.Text("category", st.fault.Category)
 		w.Text("message", fault(s.words, *st.fault))
-		w.Text("detail", st.fault.Message)
+		w.Text("detail", said(s.words, st.fault.Message, st.fault.Why))
 		w.Texts("alternatives", present(st.fault.Legal))
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"fairdice/audit"
 	"fairdice/internal/messages"
+	"fairdice/internal/phrase"
 	"fairdice/internal/wire"
 	"fairdice/replay/files"
 )
@@ -26,7 +27,7 @@ func Words(r audit.Report, lang string) ([]byte, error) {
 				w.Text("status", string(k.Status))
 				w.Text("state", c.Text("status."+string(k.Status)))
 				w.Text("words", c.Text("check."+string(k.ID)+"."+string(k.Status)))
-				w.Text("detail", k.Detail)
+				w.Text("detail", k.DetailIn(c))
 				w.Int("game", k.Game)
 				w.Int("line", k.Line)
 			})
@@ -39,7 +40,7 @@ func Words(r audit.Report, lang string) ([]byte, error) {
 				w.Text("text", f.Text)
 				w.Text("check", string(f.Check))
 				w.Text("words", f.In(c))
-				w.Text("due", f.Due)
+				w.Text("due", f.DueIn(c))
 				w.Texts("alternatives", present(f.Alternatives))
 			})
 		})
@@ -47,7 +48,7 @@ func Words(r audit.Report, lang string) ([]byte, error) {
 }
 
 // RecordWords tells the report on a file of records in a language, in the same
-// shape. Notes are in English, as they name places of the file.
+// shape.
 func RecordWords(r files.Report, lang string) ([]byte, error) {
 	c := messages.For(lang)
 	return object(func(w *wire.Writer) {
@@ -66,7 +67,7 @@ func RecordWords(r files.Report, lang string) ([]byte, error) {
 			w.Object("", func() {
 				w.Int("game", f.Game)
 				w.Int("line", f.Line)
-				w.Text("text", f.Message)
+				w.Text("text", said(c, f.Message, f.Why))
 				w.Text("check", f.Check)
 				w.Text("words", fault(c, f))
 				w.Text("due", "")
@@ -76,7 +77,7 @@ func RecordWords(r files.Report, lang string) ([]byte, error) {
 		notes := []string{}
 		for _, list := range [][]files.Note{r.Notes, r.Unchecked} {
 			for _, n := range list {
-				notes = append(notes, n.Text)
+				notes = append(notes, said(c, n.Text, n.Why))
 			}
 		}
 		w.Texts("notes", notes)
@@ -89,7 +90,15 @@ func fault(c messages.Catalogue, f files.Finding) string {
 	if key := "code." + f.Category; c.Has(key) {
 		return c.Text(key)
 	}
-	return f.Message
+	return said(c, f.Message, f.Why)
+}
+
+// said is an error in a language, or its English text where it is no longer at hand.
+func said(c messages.Catalogue, english string, why error) string {
+	if why == nil {
+		return english
+	}
+	return phrase.In(why, c)
 }
 
 func object(members func(*wire.Writer)) ([]byte, error) {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -254,7 +255,7 @@ func (r Report) JSON() ([]byte, error) {
 		})
 	})
 	if err := w.Err(); err != nil {
-		return nil, phrase.Errorf("encode report: %w", err)
+		return nil, fmt.Errorf("encode report: %w", err)
 	}
 	return out.Bytes(), nil
 }

@@ -2,9 +2,9 @@ package files
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
-	"fairdice/internal/phrase"
 	"fairdice/replay"
 	"fairdice/replay/sheet"
 )
@@ -46,7 +46,7 @@ func Join(matches []sheet.Match) (sheet.Match, error) {
 	slices.SortStableFunc(joined.Games, func(a, b sheet.Game) int { return a.Number - b.Number })
 	for i := range joined.Games[1:] {
 		if n := joined.Games[i].Number; n == joined.Games[i+1].Number {
-			return sheet.Match{}, phrase.Errorf("join games: game %d is there twice", n)
+			return sheet.Match{}, fmt.Errorf("join games: game %d is there twice", n)
 		}
 	}
 	return joined, nil
