@@ -18,6 +18,7 @@ import (
 
 	"github.com/andybalholm/brotli"
 
+	"fairdice/internal/messages"
 	"fairdice/web/wasm"
 )
 
@@ -48,8 +49,11 @@ var kinds = map[string]string{
 // addresses.
 const versionSize = 16
 
-// moduleName is the verifier's.
-const moduleName = "verify.wasm"
+// Names of what is not embedded here: the verifier, and the texts it takes.
+const (
+	moduleName  = "verify.wasm"
+	detailsName = "details.txt"
+)
 
 var load = sync.OnceValues(func() (*assets, error) {
 	a := &assets{files: map[string]*asset{}}
@@ -65,6 +69,7 @@ var load = sync.OnceValues(func() (*assets, error) {
 			return nil, err
 		}
 	}
+	a.files[detailsName] = newAsset(detailsName, []byte(messages.Details()))
 	if m := wasm.Built(); m != nil {
 		a.module = &Module{SHA256: m.SHA256, Size: m.Size, Sent: len(m.Brotli)}
 		a.files[moduleName] = &asset{

@@ -22,7 +22,7 @@ var serviceWorker = sync.OnceValues(func() (*asset, error) {
 	}
 	var keep []string
 	for _, name := range slices.Sorted(maps.Keys(a.files)) {
-		if name != "sw.js" && path.Ext(name) != ".txt" {
+		if name != "sw.js" && (path.Ext(name) != ".txt" || name == detailsName) {
 			keep = append(keep, "/static/"+a.version+"/"+name)
 		}
 	}

@@ -32,6 +32,7 @@ func main() {
 		"bundle":   function(p.bundle),
 		"record":   function(p.record),
 		"text":     function(p.text),
+		"details":  function(details),
 		"games":    function(p.games),
 		"board":    function(p.board),
 		"describe": function(p.describe),
@@ -163,6 +164,13 @@ func (p *page) text(args []js.Value) ([]byte, error) {
 		return nil, errors.New("nothing has been verified yet")
 	}
 	return p.words(argument(args, 0).String())
+}
+
+// details(text) takes the texts of what is wrong in other languages than
+// English, which the page fetches only where it speaks one. Texts that are not
+// this module's are refused.
+func details(args []js.Value) ([]byte, error) {
+	return nil, messages.LoadDetails(argument(args, 0).String())
 }
 
 // games(bytes, options) follows the games of a file and answers their steps as

@@ -82,7 +82,7 @@ func newBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(node, "testdata/page.mjs", static, path)
+	cmd := exec.Command(node, "testdata/page.mjs", static, path, "../../internal/messages/texts/details.txt")
 	cmd.Stderr = os.Stderr
 	b := &browser{t: t, folder: t.TempDir()}
 	if b.in, err = cmd.StdinPipe(); err != nil {

@@ -17,10 +17,12 @@ export const limits = Object.freeze({ bundle: 64 << 20, record: 64 << 20 })
  *
  * module is the module's address; size its length once unpacked, for progress;
  * sha256 what the caller expects it to be: another module is refused before it
- * runs.
+ * runs. details is the address of the texts of what is wrong in other languages
+ * than English; the module takes those only that it was built with, and without
+ * them it says what is wrong in English.
  */
-export async function open({ module = new URL('verify.wasm', here).href, size = 0, sha256 = '', progress = () => {} } = {}) {
-  const v = new Verifier({ module: new URL(module, here).href, size, sha256 }, progress)
+export async function open({ module = new URL('verify.wasm', here).href, size = 0, sha256 = '', details = new URL('details.txt', here).href, progress = () => {} } = {}) {
+  const v = new Verifier({ module: new URL(module, here).href, size, sha256 }, details, progress)
   await v.ready()
   return v
 }
@@ -34,15 +36,18 @@ class Verifier {
   last = ''
 
   #source
+  #details
   #progress
   #worker = null
   #started = null
   #calls = new Map()
   #next = 1
+  #speaks = null // the worker that has the details
   #shown = null // what games() opened, to be opened again in a new worker
 
-  constructor(source, progress) {
+  constructor(source, details, progress) {
     this.#source = source
+    this.#details = details
     this.#progress = progress
   }
 
@@ -88,6 +93,20 @@ class Verifier {
     })
   }
 
+  async #speak(lang = 'en') {
+    await this.ready()
+    if (lang === 'en' || this.#speaks === this.#worker) return
+    const worker = this.#worker
+    try {
+      const answer = await fetch(this.#details)
+      if (!answer.ok) return
+      await this.#call('details', await answer.text())
+      this.#speaks = worker
+    } catch {
+      // The verdict and the checks are said in the language; what is wrong stays English.
+    }
+  }
+
   /** bundle verifies a bundle: options are key or policy (texts), rules, myAnchor, witnesses. */
   async bundle(bytes, options = {}) {
     this.last = await this.#call('bundle', bytes, options)
@@ -102,11 +121,13 @@ class Verifier {
 
   /** words tells the last report in a language. */
   async words(lang) {
+    await this.#speak(lang)
     return JSON.parse(await this.#call('text', lang))
   }
 
   /** games follows the games of any of these files step by step, the events told in options.lang. */
   async games(bytes, options = {}) {
+    await this.#speak(options.lang)
     const text = await this.#call('games', bytes, options)
     this.#shown = { bytes, options, worker: this.#worker }
     return JSON.parse(text)

@@ -3,14 +3,14 @@
 // a request {op, name, path, options, lang}; every line of the output its answer
 // {value} or {error}, with how long it took.
 //
-//   node page.mjs STATIC-DIRECTORY MODULE-FILE
+//   node page.mjs STATIC-DIRECTORY MODULE-FILE DETAILS-FILE
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { isMainThread, parentPort, Worker as Thread, workerData } from 'node:worker_threads'
 
 if (isMainThread) {
-  await main(process.argv[2], process.argv[3])
+  await main(...process.argv.slice(2))
   process.exit(0)
 } else {
   await inside(workerData)
@@ -25,7 +25,8 @@ async function inside(script) {
   parentPort.on('message', (data) => globalThis.onmessage({ data }))
 }
 
-async function main(directory, module) {
+async function main(directory, module, details) {
+  globalThis.fetch = async (url) => new Response(readFileSync(new URL(url)))
   globalThis.Worker = class {
     constructor(url) {
       this.thread = new Thread(new URL(import.meta.url), { workerData: url.href })
@@ -41,7 +42,7 @@ async function main(directory, module) {
   }
   const { open } = await import(pathToFileURL(directory + '/verifier.js'))
   const begin = performance.now()
-  const v = await open({ module: pathToFileURL(module).href })
+  const v = await open({ module: pathToFileURL(module).href, details: pathToFileURL(details).href })
   say({ value: v.sha256, version: v.version, ms: performance.now() - begin })
   for await (const line of createInterface({ input: process.stdin })) {
     const request = JSON.parse(line)
