@@ -64,7 +64,7 @@ var graph = map[string][]string{
 	"internal/unpack":   {"github.com/klauspost/compress/"},
 	"cmd/fairdice": {"", "api", "audit", "client", "client/", "commitment", "house", "house/", "internal/", "replay", "rules", "store", "store/", "translog", "translog/", "web", "web/wasm",
 		"github.com/spf13/", "github.com/google/uuid", "golang.org/x/mod/sumdb/", "golang.org/x/term"},
-	"cmd/verify": {"audit", "audit/", "replay", "replay/", "rules", "commitment", "translog", "client", "client/", "internal/board", "internal/manual", "internal/messages", "internal/plays", "internal/reader", "internal/unpack", "web/wasm",
+	"cmd/verify": {"audit", "audit/", "replay", "replay/", "rules", "commitment", "translog", "client", "client/", "internal/board", "internal/manual", "internal/messages", "internal/phrase", "internal/plays", "internal/reader", "internal/unpack", "web/wasm",
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "github.com/klauspost/compress/", "github.com/vbauerster/mpb/", "gonum.org/v1/gonum/stat/"},
 
 	"store/postgres/pgtest": {"github.com/jackc/pgx/"},

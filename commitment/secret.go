@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+
+	"fairdice/internal/phrase"
 )
 
 // A Secret is the 32 random bytes S that everything in a sequence follows from. Whoever reads it knows all the dice, so
@@ -27,7 +29,7 @@ func NewSecret(r io.Reader) (Secret, error) {
 func ParseSecret(text string) (Secret, error) {
 	var s Secret
 	if err := decodeHex(s[:], text); err != nil {
-		return Secret{}, fmt.Errorf("parse secret: not %d lower-case hex digits", 2*len(s))
+		return Secret{}, phrase.Errorf("parse secret: not %d lower-case hex digits", 2*len(s))
 	}
 	return s, nil
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"fairdice/commitment"
+	"fairdice/internal/phrase"
 )
 
 // Hash is the hash of leaves, nodes and roots.
@@ -39,15 +40,15 @@ func ParseCheckpoint(text string) (Checkpoint, error) {
 		return Checkpoint{}, errors.New("parse checkpoint: not exactly three lines: origin, size, root")
 	}
 	if err := commitment.CheckName(lines[0]); err != nil {
-		return Checkpoint{}, fmt.Errorf("parse checkpoint: origin: %w", err)
+		return Checkpoint{}, phrase.Errorf("parse checkpoint: origin: %w", err)
 	}
 	size, err := commitment.ParseInteger(lines[1])
 	if err != nil {
-		return Checkpoint{}, fmt.Errorf("parse checkpoint: size: %w", err)
+		return Checkpoint{}, phrase.Errorf("parse checkpoint: size: %w", err)
 	}
 	root, err := parseBase64Hash(lines[2])
 	if err != nil {
-		return Checkpoint{}, fmt.Errorf("parse checkpoint: root: %w", err)
+		return Checkpoint{}, phrase.Errorf("parse checkpoint: root: %w", err)
 	}
 	return Checkpoint{Origin: lines[0], Size: int64(size), Root: root}, nil
 }
@@ -74,13 +75,13 @@ func SignCheckpoint(c Checkpoint, s note.Signer) (string, error) {
 func OpenCheckpoint(signed string, log note.Verifier) (Checkpoint, error) {
 	c, err := ReadCheckpoint(signed)
 	if err != nil {
-		return Checkpoint{}, fmt.Errorf("open checkpoint: %w", err)
+		return Checkpoint{}, phrase.Errorf("open checkpoint: %w", err)
 	}
 	if _, err := commitment.OpenNote(signed, log); err != nil {
-		return c, fmt.Errorf("open checkpoint: %w", err)
+		return c, phrase.Errorf("open checkpoint: %w", err)
 	}
 	if c.Origin != log.Name() {
-		return c, fmt.Errorf("open checkpoint: %w: origin %s under the key of %s", ErrSignature, c.Origin, log.Name())
+		return c, phrase.Errorf("open checkpoint: %w: origin %s under the key of %s", ErrSignature, c.Origin, log.Name())
 	}
 	return c, nil
 }
@@ -89,11 +90,11 @@ func OpenCheckpoint(signed string, log note.Verifier) (Checkpoint, error) {
 func ReadCheckpoint(signed string) (Checkpoint, error) {
 	n, err := commitment.ParseNote(signed)
 	if err != nil {
-		return Checkpoint{}, fmt.Errorf("read checkpoint: %w", err)
+		return Checkpoint{}, phrase.Errorf("read checkpoint: %w", err)
 	}
 	c, err := ParseCheckpoint(n.Text)
 	if err != nil {
-		return Checkpoint{}, fmt.Errorf("read checkpoint: %w", err)
+		return Checkpoint{}, phrase.Errorf("read checkpoint: %w", err)
 	}
 	return c, nil
 }

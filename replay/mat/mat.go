@@ -250,8 +250,8 @@ func (f *file) rowOrResult(text, trimmed []byte) {
 		offset += len(text) - len(trimmed)
 		text = text[offset:]
 	}
-	if bad := f.row.parse(text, offset, f.middle); bad != "" {
-		f.sheet.Bad(f.line, "%s", bad)
+	if bad := f.row.parse(text, offset, f.middle); bad != nil {
+		f.sheet.Bad(f.line, "%w", bad)
 		return
 	}
 	for i := range f.row.n {

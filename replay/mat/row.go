@@ -2,8 +2,10 @@ package mat
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 	"fairdice/replay/sheet"
 	"fairdice/rules"
@@ -66,8 +68,8 @@ var fill = map[string]bool{
 }
 
 // parse takes the columns of a row apart. The text begins at column offset of its line; columns that begin before middle are seat A's. It
-// returns what cannot be read, or "".
-func (r *row) parse(text []byte, offset, middle int) string {
+// returns what cannot be read, or nil.
+func (r *row) parse(text []byte, offset, middle int) error {
 	r.n = 0
 	for pos := 0; ; {
 		for pos < len(text) && (text[pos] == ' ' || text[pos] == '\t') {
@@ -80,7 +82,7 @@ func (r *row) parse(text []byte, offset, middle int) string {
 		for end < len(text) && text[end] != ' ' && text[end] != '\t' {
 			end++
 		}
-		if bad := r.word(text[pos:end], column(text, offset, pos)); bad != "" {
+		if bad := r.word(text[pos:end], column(text, offset, pos)); bad != nil {
 			return bad
 		}
 		pos = end
@@ -91,7 +93,7 @@ func (r *row) parse(text []byte, offset, middle int) string {
 	case r.n == 2:
 		r.cells[1].seat = replay.B
 	}
-	return ""
+	return nil
 }
 
 // column returns where a position of the text is seen, tabs expanded to eight.
@@ -106,8 +108,8 @@ func column(text []byte, offset, pos int) int {
 	return at
 }
 
-// word adds one word to the row and returns why it cannot, or "".
-func (r *row) word(w []byte, column int) string {
+// word adds one word to the row and returns why it cannot, or nil.
+func (r *row) word(w []byte, column int) error {
 	if len(w) >= 3 && w[2] == ':' && digit(w[0]) && digit(w[1]) {
 		return r.throw(w, column)
 	}
@@ -123,7 +125,7 @@ func (r *row) word(w []byte, column int) string {
 	if k, ok := keywords[string(lower)]; ok {
 		if k == concede && last != nil && last.kind == play && len(last.hops) == 0 && !last.unable {
 			last.kind = concede
-			return ""
+			return nil
 		}
 		return r.begin(k, column)
 	}
@@ -131,21 +133,21 @@ func (r *row) word(w []byte, column int) string {
 	case len(bytes.Trim(w, "?")) == 0:
 		// What was played is not known: as a rule, nothing, because the game was given up.
 		if last == nil || last.kind != play || len(last.hops) > 0 {
-			if bad := r.begin(play, column); bad != "" {
+			if bad := r.begin(play, column); bad != nil {
 				return bad
 			}
 		}
 		r.cells[r.n-1].unknown = true
-		return ""
+		return nil
 	case last != nil && last.kind == play && len(last.hops) == 0 && unableWords[string(lower)]:
 		last.unable = true
-		return ""
+		return nil
 	case string(lower) == "cannot" || string(lower) == "can't" || string(lower) == "dances":
 		return r.begin(play, column)
 	case last != nil && last.kind != play && fill[string(lower)]:
-		return ""
+		return nil
 	}
-	return "cannot read \"" + clip(w) + "\""
+	return phrase.Errorf("cannot read \"%s\"", clip(w))
 }
 
 // fold appends a word in lower case and without a full stop; nothing of a word that is longer than any known one.
@@ -167,18 +169,18 @@ func fold(b, w []byte) []byte {
 var unableWords = map[string]bool{"cannot": true, "can't": true, "move": true, "no": true, "(no": true, "move)": true, "play": true,
 	"play)": true, "dance": true, "dances": true, "fans": true, "-": true}
 
-func (r *row) begin(k kind, column int) string {
+func (r *row) begin(k kind, column int) error {
 	if r.n == len(r.cells) {
-		return "the row has more than two columns"
+		return errors.New("the row has more than two columns")
 	}
 	r.cells[r.n] = cell{kind: k, column: column, hops: r.hops[r.n][:0]}
 	r.n++
-	return ""
+	return nil
 }
 
 // throw begins a column with dice; steps may follow the colon without a space.
-func (r *row) throw(w []byte, column int) string {
-	if bad := r.begin(play, column); bad != "" {
+func (r *row) throw(w []byte, column int) error {
+	if bad := r.begin(play, column); bad != nil {
 		return bad
 	}
 	c := &r.cells[r.n-1]
@@ -188,35 +190,34 @@ func (r *row) throw(w []byte, column int) string {
 	case c.thrown && c.dice.A == 0 && c.dice.B <= 6:
 		c.stage = c.dice.B
 	case c.thrown && !c.dice.Valid():
-		return "no dice show \"" + string(w[:2]) + "\""
+		return phrase.Errorf("no dice show \"%s\"", w[:2])
 	}
 	if len(w) > 3 {
 		return c.step(w[3:], r.absolute)
 	}
-	return ""
+	return nil
 }
 
 // number adds steps to a play, or a number to a cube action or result.
-func (r *row) number(w []byte, last *cell) string {
+func (r *row) number(w []byte, last *cell) error {
 	switch {
 	case last == nil:
-		return "\"" + clip(w) + "\" stands before any dice"
+		return phrase.Errorf("\"%s\" stands before any dice", clip(w))
 	case last.kind == play:
 		return last.step(w, r.absolute)
 	case last.value != 0:
-		return "cannot read \"" + clip(w) + "\" after a number"
+		return phrase.Errorf("cannot read \"%s\" after a number", clip(w))
 	}
 	n, ok := decimal(w)
 	if !ok {
-		return "cannot read the number \"" + clip(w) + "\""
+		return phrase.Errorf("cannot read the number \"%s\"", clip(w))
 	}
 	last.value = n
-	return ""
+	return nil
 }
 
 // step adds one word of a play: from/to, landings on the way, stars, a number of checkers in brackets.
-func (c *cell) step(w []byte, absolute bool) string {
-	const what = "cannot read the step \""
+func (c *cell) step(w []byte, absolute bool) error {
 	text, count := w, 1
 	if n := len(w); n > 3 && w[n-1] == ')' && w[n-3] == '(' && w[n-2] >= '1' && w[n-2] <= '4' {
 		count, text = int(w[n-2]-'0'), w[:n-3]
@@ -231,11 +232,11 @@ func (c *cell) step(w []byte, absolute bool) string {
 		}
 		number, ok := point(part, i == 0)
 		if !ok || i == 0 && (star == sheet.Hit || !more) || i > 0 && (number >= at && !absolute || number == at) {
-			return what + clip(w) + "\""
+			return phrase.Errorf("cannot read the step \"%s\"", clip(w))
 		}
 		if i > 0 {
 			if len(c.hops) == cap(c.hops) {
-				return "the play has more steps than dice"
+				return errors.New("the play has more steps than dice")
 			}
 			c.hops = append(c.hops, sheet.Hop{From: at, To: number, Star: star})
 		}
@@ -249,12 +250,12 @@ func (c *cell) step(w []byte, absolute bool) string {
 		for i := range chain {
 			h := c.hops[first+i]
 			if len(c.hops) == cap(c.hops) {
-				return "the play has more steps than dice"
+				return errors.New("the play has more steps than dice")
 			}
 			c.hops = append(c.hops, sheet.Hop{From: h.From, To: h.To, Star: sheet.Silent})
 		}
 	}
-	return ""
+	return nil
 }
 
 // point reads a point, the bar ("bar" or 25, only as a start) or off ("off" or 0, only as an end).
