@@ -2,12 +2,12 @@ package audit
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"slices"
 	"time"
 
 	"fairdice/commitment"
-	"fairdice/internal/phrase"
 )
 
 // State is what has become of a committed sequence.
@@ -63,7 +63,7 @@ func CheckStatements(origin string, texts []string, archives map[Hash]*commitmen
 	for i, text := range texts {
 		st, err := commitment.Parse([]byte(text))
 		if err != nil {
-			return LogReport{}, phrase.Errorf("read log: index %d: %w", i, err)
+			return LogReport{}, fmt.Errorf("read log: index %d: %w", i, err)
 		}
 		book.Add(uint64(i), st)
 	}
@@ -110,11 +110,11 @@ func (a *Auditor) Retired(commit, retire Entry, archives map[Hash]*commitment.Ar
 func parseAs[S commitment.Statement](e Entry) (filed[S], error) {
 	st, err := commitment.Parse(e.Text)
 	if err != nil {
-		return filed[S]{}, phrase.Errorf("log index %d: %w", e.Index, err)
+		return filed[S]{}, fmt.Errorf("log index %d: %w", e.Index, err)
 	}
 	s, ok := st.(S)
 	if !ok {
-		return filed[S]{}, phrase.Errorf("log index %d is a %s, not a %s", e.Index, st.Type(), s.Type())
+		return filed[S]{}, fmt.Errorf("log index %d is a %s, not a %s", e.Index, st.Type(), s.Type())
 	}
 	return filed[S]{entry{e.Index, -1, st}, s}, nil
 }

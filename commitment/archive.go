@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	"fairdice/internal/phrase"
 )
 
 // An Archive is the file of recorded throws behind one sequence of mode real: a line of 64 random hex digits, the salt
@@ -36,7 +34,7 @@ func NewArchive(salt Hash, throws []Dice) (*Archive, error) {
 // ParseArchive reads an archive file. Every line has a fixed width, so the only text of an archive is its Text.
 func ParseArchive(data []byte) (*Archive, error) {
 	if len(data) > archiveSaltLine+MaxRolls*archiveThrowLine {
-		return nil, phrase.Errorf("parse archive: %d bytes, more than %d throws need", len(data), MaxRolls)
+		return nil, fmt.Errorf("parse archive: %d bytes, more than %d throws need", len(data), MaxRolls)
 	}
 	if len(data) < archiveSaltLine || data[archiveSaltLine-1] != '\n' {
 		return nil, errors.New("parse archive: line 1 is not a salt of 64 lower-case hex digits")
@@ -50,18 +48,18 @@ func ParseArchive(data []byte) (*Archive, error) {
 	for len(rest) > 0 {
 		line := 2 + len(throws)
 		if len(rest) < archiveThrowLine || rest[1] != ' ' || rest[3] != '\n' {
-			return nil, phrase.Errorf("parse archive: line %d is not \"d1 d2\" and LF", line)
+			return nil, fmt.Errorf("parse archive: line %d is not \"d1 d2\" and LF", line)
 		}
 		d := Dice{rest[0] - '0', rest[2] - '0'}
 		if !d.Valid() {
-			return nil, phrase.Errorf("parse archive: line %d holds a die that is not 1 to 6", line)
+			return nil, fmt.Errorf("parse archive: line %d holds a die that is not 1 to 6", line)
 		}
 		throws = append(throws, d)
 		rest = rest[archiveThrowLine:]
 	}
 	a, err := NewArchive(salt, throws)
 	if err != nil {
-		return nil, phrase.Errorf("parse archive: %w", err)
+		return nil, fmt.Errorf("parse archive: %w", err)
 	}
 	return a, nil
 }

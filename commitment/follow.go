@@ -1,8 +1,6 @@
 package commitment
 
-import (
-	"fairdice/internal/phrase"
-)
+import "fmt"
 
 // GameLinks are the links of one player that the statements and receipts of a game carry.
 type GameLinks struct {
@@ -56,7 +54,7 @@ func Follow(anchor Hash, games []GameLinks) ([][]Use, error) {
 				last, abort = *abort, nil
 				uses[i] = append(uses[i], ForAbort)
 			default:
-				return uses, phrase.Errorf("follow chain: game %d of the list: after %d links no link is the next one after %s", i+1, len(uses[i]), last)
+				return uses, fmt.Errorf("follow chain: game %d of the list: after %d links no link is the next one after %s", i+1, len(uses[i]), last)
 			}
 			slack = 0
 		}
