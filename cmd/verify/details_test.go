@@ -4,6 +4,8 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -13,9 +15,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"fairdice/audit"
 	"fairdice/internal/messages"
 	"fairdice/internal/phrase"
+	"fairdice/internal/reader"
 	"fairdice/replay/files"
 )
 
@@ -208,5 +213,82 @@ func TestDetailsPrinted(t *testing.T) {
 	}
 	if !seen {
 		t.Error("no detail was printed")
+	}
+}
+
+// The page says of a fault of every kind, in every language, what this program says: its module has been given the texts.
+func TestPageDetails(t *testing.T) {
+	b := newBrowser(t)
+	v := readBundleVectors(t, "bundles-tampered.json.gz")
+	trust, err := pins{key: v.LogKey}.trust(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[audit.ID]bool{}
+	for _, c := range v.Cases {
+		report := audit.Verify([]byte(c.Bundle), trust)
+		failed := report.Failed()
+		if len(failed) == 0 || ids[failed[0]] {
+			continue
+		}
+		ids[failed[0]] = true
+		t.Run(c.Name, func(t *testing.T) {
+			if got := b.ask(request{Op: "bundle", Path: b.file([]byte(c.Bundle)), Options: map[string]any{"key": v.LogKey}}); got.Error != "" {
+				t.Fatal(got.Error)
+			}
+			b.says(t, func(lang string) ([]byte, error) { return reader.Words(report, lang) })
+		})
+	}
+	if len(ids) < 15 {
+		t.Errorf("only %d kinds of faults", len(ids))
+	}
+	for name, content := range map[string]string{
+		"record.record": strings.Replace(eventLines, "13/7 8/3", "13/7", 1),
+		"match.mat":     strings.Replace(matchLines, "8/5", "8/x", 1),
+		"match.sgf":     "(;GM[6]RE[B+1];B[31zz])",
+		"nothing.txt":   "hello",
+	} {
+		t.Run(name, func(t *testing.T) {
+			variant := ""
+			if strings.HasSuffix(name, ".record") {
+				variant = "short"
+			}
+			o, err := recordTerms(variant, "", text{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			options := map[string]any{}
+			if variant != "" {
+				options["variant"] = variant
+			}
+			report := files.Check(name, strings.NewReader(content), o)
+			if len(report.Findings) == 0 {
+				t.Fatal("nothing is wrong")
+			}
+			path := b.file([]byte(content))
+			if got := b.ask(request{Op: "record", Name: name, Path: path, Options: options}); got.Error != "" {
+				t.Fatal(got.Error)
+			}
+			b.says(t, func(lang string) ([]byte, error) { return reader.RecordWords(report, lang) })
+		})
+	}
+}
+
+// says demands the same words of the page in every language.
+func (b *browser) says(t *testing.T, words func(lang string) ([]byte, error)) {
+	t.Helper()
+	for _, lang := range messages.Languages() {
+		want, err := words(lang)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := b.ask(request{Op: "words", Lang: lang})
+		var here, there any
+		if err := errors.Join(json.Unmarshal(want, &here), json.Unmarshal([]byte(got.Value), &there)); err != nil || got.Error != "" {
+			t.Fatalf("%s: %v, %s", lang, err, got.Error)
+		}
+		if diff := cmp.Diff(here, there); diff != "" {
+			t.Errorf("%s: the page says something else (-here +page):\n%s", lang, diff)
+		}
 	}
 }

@@ -101,8 +101,12 @@ func say(format string, values []any, w Words) (said []string, whole string) {
 		end := strings.IndexAny(rest, "abcdefghijklmnopqrstuvwxyz%") + 1
 		verb := "%" + rest[:end]
 		format = rest[end:]
-		if verb == "%%" {
+		switch {
+		case verb == "%%":
 			out.WriteByte('%')
+			continue
+		case len(said) == len(values): // a text, not a format
+			out.WriteString(verb)
 			continue
 		}
 		value := ""
