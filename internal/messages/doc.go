@@ -25,6 +25,8 @@
 //	page.PAGE.…                                         the pages of package web, in files of their own: texts/pages
 //	result.NAME  term.NAME  board.NAME  unit.NAME       words of the game
 //
+// What package fairdice/internal/phrase says is looked up by its English format: [Catalogue.Phrase].
+//
 // It imports neither fmt nor anything that reflects, so that it stays light in the page's js/wasm module.
 package messages
 
