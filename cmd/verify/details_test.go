@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -213,6 +214,34 @@ func TestDetailsPrinted(t *testing.T) {
 	}
 	if !seen {
 		t.Error("no detail was printed")
+	}
+}
+
+// The findings of a record and of a match are told in the language, what stands in the file as it is.
+func TestRecordIn(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		content string
+		want    string
+	}{
+		"bad.record": {strings.Replace(eventLines, "13/7 8/3", "13/7", 1), "bad.record: შემოწმება ვერ გაიარა: "},
+		"bad.mat":    {strings.Replace(matchLines, "8/5", "8/x", 1), "ნაბიჯი არ იკითხება: \"8/x\""},
+		"bad.sgf":    {"(;GM[6];B[31zz])", "ნაბიჯი არ იკითხება: \"zz\""},
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(c.content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out, _ := commandLine("record", "--variant", "short", "--lang", "ka", path)
+		if !strings.Contains(out, c.want) {
+			t.Errorf("%s: %s does not say %q", name, out, c.want)
+		}
+		if english, _ := commandLine("record", "--variant", "short", "--lang", "en", path); english == out {
+			t.Errorf("%s: Georgian is English: %s", name, out)
+		}
+	}
+	if _, complaint := commandLine("record", "--lang", "xx", filepath.Join(dir, "bad.mat")); !strings.Contains(complaint, `no language "xx"`) {
+		t.Errorf("complaint %q", complaint)
 	}
 }
 

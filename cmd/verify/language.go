@@ -12,6 +12,7 @@ import (
 
 	"fairdice/audit"
 	"fairdice/internal/messages"
+	"fairdice/internal/phrase"
 )
 
 // speech is the language of what a command prints for people. JSON is the same
@@ -23,6 +24,22 @@ type speech struct {
 
 func (s *speech) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.lang, "lang", "", "`LANGUAGE` of the verdict: "+strings.Join(messages.Languages(), ", ")+" (default: that of LC_ALL or LANG, else en)")
+}
+
+// label is a text of the catalogue, in English the one given.
+func (s speech) label(english, key string) string {
+	if s.words == nil {
+		return english
+	}
+	return s.words.Text(key)
+}
+
+// said is an error in the language; its English text is given.
+func (s speech) said(english string, why error) string {
+	if s.words == nil || why == nil {
+		return english
+	}
+	return phrase.In(why, s.words)
 }
 
 // choose takes the language that --lang or the environment names. One that was

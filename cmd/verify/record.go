@@ -18,6 +18,7 @@ type recordFlags struct {
 	variant, options, rules, export string
 	json, board, step, verbose      bool
 	workers                         int
+	speech                          speech
 }
 
 func recordCommand() *cobra.Command {
@@ -66,6 +67,9 @@ Limits: 64 KiB a line, 1 MiB a game, ` + fmt.Sprint(1<<20) + ` games a file, 4 G
 			if err := refuseEmpty(cmd); err != nil {
 				return err
 			}
+			if err := flags.speech.choose(cmd); err != nil {
+				return err
+			}
 			options, err := flags.parse()
 			if err != nil {
 				return err
@@ -73,6 +77,7 @@ Limits: 64 KiB a line, 1 MiB a game, ` + fmt.Sprint(1<<20) + ` games a file, 4 G
 			return checkRecords(cmd, args, flags, options)
 		},
 	}
+	flags.speech.register(cmd)
 	f := cmd.Flags()
 	f.StringVar(&flags.variant, "variant", "", "`VARIANT` of records without header and of files that name none")
 	f.StringVar(&flags.options, "options", "", "`OPTIONS` of records without header (default \""+files.DefaultOptions().String()+"\")")

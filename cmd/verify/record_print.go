@@ -29,24 +29,29 @@ func (r *recordRun) print(report files.Report, last *replay.State) ([]byte, erro
 // text words a report for people.
 func (r *recordRun) text(report files.Report, last *replay.State) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s", printable(report.File), report.Verdict)
-	if report.Variant != "" {
+	s := r.flags.speech
+	fmt.Fprintf(&b, "%s: %s", printable(report.File), s.label(string(report.Verdict), "verdict."+string(report.Verdict)))
+	switch {
+	case report.Variant == "":
+	case s.words == nil:
 		fmt.Fprintf(&b, ": %s, %s, %s", report.Variant, plural(report.Games, "game"), plural(report.Rolls, "roll"))
+	default:
+		fmt.Fprintf(&b, ": %s, %s, %s", s.words.Text("variant."+report.Variant), s.words.Count("unit.game", int64(report.Games)), s.words.Count("unit.roll", int64(report.Rolls)))
 	}
 	b.WriteByte('\n')
 	for _, f := range report.Findings {
-		b.WriteString(findingText(f, report.Games))
+		b.WriteString(s.finding(f, report.Games))
 		if f.State != nil {
 			b.WriteString(indent(drawState(*f.State)))
 		}
 	}
-	writeNotes(&b, "note", report.Notes)
+	s.notes(&b, s.label("note", "report.note"), report.Notes)
 	if r.flags.verbose {
 		for _, text := range report.Understood {
-			fmt.Fprintf(&b, "  understood: %s\n", printable(text))
+			fmt.Fprintf(&b, "  %s: %s\n", s.label("understood", "report.understood"), printable(text))
 		}
-		writeNotes(&b, "ignored", report.Ignored)
-		writeNotes(&b, "not checked", report.Unchecked)
+		s.notes(&b, s.label("ignored", "report.ignored"), report.Ignored)
+		s.notes(&b, s.label("not checked", "status.unchecked"), report.Unchecked)
 	}
 	if r.flags.board && last != nil {
 		b.WriteString(indent(drawState(*last)))
@@ -54,31 +59,31 @@ func (r *recordRun) text(report files.Report, last *replay.State) string {
 	return b.String()
 }
 
-func findingText(f files.Finding, games int) string {
+func (s speech) finding(f files.Finding, games int) string {
 	var b strings.Builder
 	b.WriteString("  ")
 	if f.Line > 0 {
-		fmt.Fprintf(&b, "line %d: ", f.Line)
+		fmt.Fprintf(&b, "%s %d: ", s.label("line", "report.line"), f.Line)
 	}
 	if games > 1 && f.Game > 0 {
-		fmt.Fprintf(&b, "game %d: ", f.Game)
+		fmt.Fprintf(&b, "%s %d: ", s.label("game", "report.game"), f.Game)
 	}
-	fmt.Fprintf(&b, "%s (%s): %s\n", f.Check, f.Category, printable(f.Message))
+	fmt.Fprintf(&b, "%s (%s): %s\n", f.Check, f.Category, printable(s.said(f.Message, f.Why)))
 	if !strings.Contains(f.Message, "; legal: ") {
 		for _, line := range f.Legal {
-			fmt.Fprintf(&b, "    legal: %s\n", line)
+			fmt.Fprintf(&b, "    %s: %s\n", s.label("legal", "report.legal"), line)
 		}
 	}
 	return b.String()
 }
 
-func writeNotes(b *strings.Builder, what string, notes []files.Note) {
+func (s speech) notes(b *strings.Builder, what string, notes []files.Note) {
 	for _, n := range notes {
 		fmt.Fprintf(b, "  %s: ", what)
 		if n.Line > 0 {
-			fmt.Fprintf(b, "line %d: ", n.Line)
+			fmt.Fprintf(b, "%s %d: ", s.label("line", "report.line"), n.Line)
 		}
-		fmt.Fprintf(b, "%s\n", printable(n.Text))
+		fmt.Fprintf(b, "%s\n", printable(s.said(n.Text, n.Why)))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairdice/internal/phrase"
 	"fairdice/internal/unpack"
 	"fairdice/replay"
 	"fairdice/replay/files"
@@ -42,6 +43,7 @@ func checkRecords(cmd *cobra.Command, paths []string, flags recordFlags, o files
 	}
 	if flags.step && !flags.json {
 		r.stepper = newStepper(cmd.InOrStdin(), r.out, flags.board)
+		r.stepper.speech = flags.speech
 	}
 	show, done := r.progress(cmd.ErrOrStderr(), paths)
 	run := func() error { return r.run(paths, workers, show) }
@@ -225,7 +227,8 @@ func (r *recordRun) judge(name string, in io.Reader) (files.Report, *replay.Stat
 	report := files.Check(name, in, o)
 	report.Steps = steps
 	if more {
-		report.Notes = append(report.Notes, files.Note{Text: fmt.Sprintf("only the first %d steps are listed", maxSteps)})
+		why := phrase.Errorf("only the first %d steps are listed", maxSteps)
+		report.Notes = append(report.Notes, files.Note{Text: why.Error(), Why: why})
 	}
 	if left == nil && r.stepper != nil {
 		left = r.stepper.end(report)

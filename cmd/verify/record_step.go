@@ -18,11 +18,12 @@ import (
 // stepper walks through games. On a terminal it keeps the lines of a file and goes back and forth by keys; over a pipe it prints each
 // line when a line of input asks for it, and all the rest once the input has ended.
 type stepper struct {
-	in    *bufio.Reader
-	out   io.Writer
-	board bool
-	keys  bool // both ends are a terminal
-	raw   func() (restore func())
+	in     *bufio.Reader
+	out    io.Writer
+	board  bool
+	keys   bool // both ends are a terminal
+	raw    func() (restore func())
+	speech speech
 
 	ended bool // there is no more input
 	lines []stepLine
@@ -173,7 +174,7 @@ func (s *stepper) show(lines []stepLine, at int, report files.Report) error {
 	if at == len(lines)-1 || lines[at+1].game != l.game {
 		for _, f := range report.Findings {
 			if f.Game == l.game {
-				b.WriteString(findingText(f, report.Games))
+				b.WriteString(s.speech.finding(f, report.Games))
 			}
 		}
 	}
