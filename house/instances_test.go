@@ -27,7 +27,11 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 // instances are houses on one PostgreSQL database, with a head file each.
 func instances(t *testing.T, n int, wrap ...func(store.Store) store.Store) []*bench {
 	t.Helper()
-	address := pgtest.Database(t)
+	return instancesOn(t, pgtest.Database(t), n, wrap...)
+}
+
+func instancesOn(t *testing.T, address string, n int, wrap ...func(store.Store) store.Store) []*bench {
+	t.Helper()
 	open := func(i int) func() (store.Store, error) {
 		return func() (store.Store, error) {
 			s, err := postgres.Open(context.Background(), address, postgres.Options{Connections: 24})

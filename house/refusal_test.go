@@ -339,36 +339,6 @@ func TestOldBackup(t *testing.T) {
 	}
 }
 
-// TestSecretsAtRest: neither the database nor what is printed of a house holds a secret before its reveal.
-func TestSecretsAtRest(t *testing.T) {
-	b := newBench(t)
-	m := b.open("short", single, nil, nil)
-	m.begin(1)
-	b.stop()
-	var db []byte
-	for _, name := range []string{"test.db", "test.db-wal"} {
-		part, err := os.ReadFile(filepath.Join(b.dir, name))
-		if err == nil {
-			db = append(db, part...)
-		}
-	}
-	b.start()
-	for m.step(1) {
-	}
-	a, err := b.CloseGame(b.ctx(), b.p, m.id, 1, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := commitment.Parse([]byte(a.Published.Statements[0].Text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret := s.(commitment.Close).Secrets[0].Secret
-	if strings.Contains(string(db), secret.Reveal()) || strings.Contains(string(db), string(secret[:])) {
-		t.Error("the database held the secret of a running game")
-	}
-}
-
 // TestRefusedSince: a size that was never signed is refused before anything happens.
 func TestRefusedSince(t *testing.T) {
 	b := newBench(t)
