@@ -2,6 +2,8 @@ package commitment
 
 import (
 	"fmt"
+
+	"fairdice/internal/phrase"
 )
 
 // A Stream is one of the three rows of dice of a sequence; its value is its place in Lengths and in the roll tree.
@@ -37,7 +39,7 @@ func ParseStream(s string) (Stream, error) {
 			return st, nil
 		}
 	}
-	return 0, fmt.Errorf("parse stream: %q is none of opening, a, b", clip(s))
+	return 0, phrase.Errorf("parse stream: %q is none of opening, a, b", clip(s))
 }
 
 // Limits and defaults of a sequence (PROTOCOL.md §2).
@@ -76,7 +78,7 @@ func (n Lengths) LeafIndex(st Stream, i int) (int, error) {
 		return 0, fmt.Errorf("find leaf: %s is no stream", st)
 	}
 	if i < 0 || i >= n[st] {
-		return 0, fmt.Errorf("find leaf: stream %s has no element %d, it has %d", st, i, n[st])
+		return 0, phrase.Errorf("find leaf: stream %s has no element %d, it has %d", st, i, n[st])
 	}
 	for s := range st {
 		i += n[s]

@@ -34,7 +34,7 @@ func (mute) Phrase(string) (string, bool) { return "", false }
 // call things, and names of formats.
 var syntax = strings.Fields(`abort anchor assign close commit deal finish open receipt roll opening take drop beaver raccoon double resign timeout
 	end off yes no on crawford raise stake series reverse single combined points literal general live real short random classic self custodial
-	match game variant options score null mode archives unborne refereed fairdice record verify bundle JSON UTF LF CR UTC ASCII SGF sgf mat zip gzip PDF GM base`)
+	match game variant options score null mode archives unborne refereed none quicknet fairdice record verify bundle JSON UTF LF CR UTC ASCII SGF sgf mat zip gzip PDF GM base`)
 
 var (
 	quoted = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`")
@@ -158,6 +158,26 @@ func TestDetailsOfBundles(t *testing.T) {
 		}
 	}
 	if len(all) < 200 {
+		t.Errorf("only %d details", len(all))
+	}
+	all.say(t)
+}
+
+// Every detail of a roll with one character wrong is said in every language.
+func TestDetailsOfRolls(t *testing.T) {
+	data, err := os.ReadFile("../../audit/testdata/roll.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, all := string(data), details{}
+	for at := 0; at < len(whole); at += 53 {
+		for _, broken := range []string{whole[:at] + whole[at+1:], whole[:at] + "7" + whole[at+1:]} {
+			if err := all.report(audit.VerifyRoll([]byte(broken), audit.Trust{Key: testLogKey}), broken); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if len(all) < 20 {
 		t.Errorf("only %d details", len(all))
 	}
 	all.say(t)
