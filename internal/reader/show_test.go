@@ -9,7 +9,6 @@ import (
 	"fairdice/audit"
 	"fairdice/internal/messages"
 	"fairdice/replay"
-	"fairdice/replay/files"
 	"fairdice/rules"
 )
 
@@ -149,9 +148,9 @@ func TestNothingToShow(t *testing.T) {
 // Every way to end a file in the wrong place is told in words that exist.
 func TestRecordWords(t *testing.T) {
 	for _, record := range []string{"opening 2 3\nmove B 13/10\n", "opening 2 3\n", "", "opening 2\n"} {
-		r := files.Check("x", strings.NewReader(record), files.Options{Variant: short(t)})
+		r, s := Check("x", []byte(record), Options{Variant: short(t)})
 		for _, lang := range messages.Languages() {
-			text, err := RecordWords(r, lang)
+			text, err := RecordWords(r, s, lang)
 			if err != nil || !json.Valid(text) || strings.Contains(string(text), "verdict.") || strings.Contains(string(text), "variant.") {
 				t.Errorf("%s: %s, %v", lang, text, err)
 			}
