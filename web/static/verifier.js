@@ -13,14 +13,16 @@ const here = import.meta.url
 export const limits = Object.freeze({ bundle: 64 << 20, record: 64 << 20 })
 
 /**
- * open loads the module and answers the verifier.
+ * open loads the module and answers the verifier. progress(done, total) is told
+ * how many of its bytes have arrived, checking(done, total) how many of a record
+ * or match file have been checked.
  *
  * module is the module's address; size its length once unpacked, for progress;
  * sha256 what the caller expects it to be: another module is refused before it
  * runs.
  */
-export async function open({ module = new URL('verify.wasm', here).href, size = 0, sha256 = '', progress = () => {} } = {}) {
-  const v = new Verifier({ module: new URL(module, here).href, size, sha256 }, progress)
+export async function open({ module = new URL('verify.wasm', here).href, size = 0, sha256 = '', progress = () => {}, checking = () => {} } = {}) {
+  const v = new Verifier({ module: new URL(module, here).href, size, sha256 }, progress, checking)
   await v.ready()
   return v
 }
@@ -35,15 +37,17 @@ class Verifier {
 
   #source
   #progress
+  #checking
   #worker = null
   #started = null
   #calls = new Map()
   #next = 1
   #shown = null // what games() opened, to be opened again in a new worker
 
-  constructor(source, progress) {
+  constructor(source, progress, checking) {
     this.#source = source
     this.#progress = progress
+    this.#checking = checking
   }
 
   /** ready resolves once the module runs. A worker that has died is replaced. */
@@ -54,6 +58,7 @@ class Verifier {
       worker.onmessage = ({ data }) => {
         if (this.#worker !== worker) return
         if (data.progress) return this.#progress(...data.progress)
+        if (data.checked) return this.#checking(...data.checked)
         if (data.ready) {
           Object.assign(this, data.ready)
           return resolve()
@@ -103,6 +108,11 @@ class Verifier {
   /** words tells the last report in a language. */
   async words(lang) {
     return JSON.parse(await this.#call('text', lang))
+  }
+
+  /** line draws the board at a line of a game of the last report's file, as SVG described in a language; games count from 1. */
+  async line(game, line, lang) {
+    return this.#call('line', game, line, lang)
   }
 
   /** games follows the games of any of these files step by step, the events told in options.lang. */
