@@ -13,6 +13,8 @@ const word = (id) => words.content.getElementById(id)
 const copy = (id) => $(id).content.firstElementChild.cloneNode(true)
 const element = (name, textContent, attributes = {}) => Object.assign(document.createElement(name), { textContent }, attributes)
 const PICTURED = 20 // faults of a file that are shown with their boards; the others stand folded
+// Where something is: what is 0 is not known.
+const place = (game, line) => game && line ? fill(words.dataset.place, game, line) : game ? fill(words.dataset.game, game) : line ? fill(words.dataset.line, line) : ''
 const serverLimit = 8 << 20 // of POST /v1/verify
 
 let verifier = null
@@ -225,7 +227,8 @@ class Report {
     this.#part('.notes').replaceChildren(...(w.notes ?? []).map((n) => element('li', n)))
     const faults = this.#places(w).map((f) => {
       const e = copy('fault')
-      e.querySelector('h3').textContent = fill(words.dataset.place, f.game, f.line)
+      e.querySelector('h3').textContent = place(f.game, f.line)
+      e.querySelector('h3').hidden = !f.game && !f.line
       e.querySelector('.text').textContent = f.text
       e.querySelector('.words').append(f.words, ' ', element('code', f.check))
       e.querySelector('.legal').hidden = !f.alternatives.length
@@ -248,7 +251,7 @@ class Report {
       id.textContent = c.id
       answer.firstElementChild.textContent = `${{ pass: '✓', fail: '✕', unchecked: '–' }[c.status]} ${c.state}`
       answer.firstElementChild.classList.add({ pass: 'is-good', fail: 'is-bad' }[c.status] ?? 'is-warning')
-      where.textContent = c.game ? c.line ? fill(words.dataset.place, c.game, c.line) : `${c.game}` : ''
+      where.textContent = place(c.game, c.line)
       means.firstElementChild.textContent = c.words
       means.lastElementChild.textContent = c.status === 'pass' ? '' : c.detail
       return row
