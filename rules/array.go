@@ -1,7 +1,5 @@
 package rules
 
-import "sync"
-
 // Array is the arrangement at the start of a game (RULES.md §4, §5).
 type Array uint8
 
@@ -45,20 +43,12 @@ func (a Array) checkers() int {
 // Checkers returns how many checkers each side has.
 func (r Rules) Checkers() int { return r.Array.checkers() }
 
-// starts are the positions that games have begun from: proving one takes as long as a few rolls, and a match file may hold a hundred
-// thousand games. There are no more of them than variants.
-var starts sync.Map // of Position by Rules
-
 // Start returns the position before the first roll. It panics on rules that Validate refuses.
 func (r Rules) Start() Position {
-	if p, ok := starts.Load(r); ok {
-		return p.(Position)
-	}
 	points := r.Array.points()
 	p, err := r.Position(Setup{Points: [2][24]int{points, points}})
 	if err != nil {
 		panic("rules: start of an invalid variant: " + err.Error())
 	}
-	starts.Store(r, p)
 	return p
 }

@@ -26,21 +26,27 @@ type page struct {
 	show  *reader.Show
 }
 
-// checked is the file of the last report with its games. Those of a match are
-// there already; those of a bundle are followed when somebody asks for them.
+// checked is the file of the last report with its games. Those of a record or
+// match are there already, of a large one only what was refused; those of a
+// bundle are followed when somebody asks for them.
 type checked struct {
 	data  []byte
 	terms files.Options
 	show  *reader.Show
+	whole bool // the show has every line
 }
+
+// largeMatch is the size in bytes from which the games of a match file are
+// followed only if somebody wants to see them.
+const largeMatch = 2 << 20
 
 // open returns the games of a file, those of the last report if it is the same.
 func (p *page) open(data []byte, t files.Options) (*reader.Show, error) {
 	l := &p.last
-	if l.show != nil && bytes.Equal(l.data, data) && equal(l.terms.Variant, t.Variant) && equal(l.terms.Options, t.Options) {
+	if l.whole && bytes.Equal(l.data, data) && equal(l.terms.Variant, t.Variant) && equal(l.terms.Options, t.Options) {
 		return l.show, nil
 	}
-	return reader.Open(data, reader.Options{Variant: t.Variant, Options: t.Options, Words: messages.For("")})
+	return reader.Open(data, reader.Options{Variant: t.Variant, Options: t.Options, Words: messages.For(""), Progress: progress(len(data))})
 }
 
 func equal[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
@@ -157,9 +163,9 @@ func (p *page) record(args []js.Value) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	default:
-		report, show = reader.Check(name.String(), data, reader.Options{Variant: o.Variant, Options: o.Options, Words: messages.For(""), Progress: progress(len(data))})
+		report, show = reader.Check(name.String(), data, reader.Options{Variant: o.Variant, Options: o.Options, Words: messages.For(""), Progress: progress(len(data)), Refused: len(data) >= largeMatch})
 	}
-	p.last = checked{data: data, terms: o, show: show}
+	p.last = checked{data: data, terms: o, show: show, whole: show != nil && len(data) < largeMatch}
 	p.words = func(lang string) ([]byte, error) { return reader.RecordWords(report, show, lang) }
 	return report.JSON()
 }
@@ -242,7 +248,7 @@ func (p *page) line(args []js.Value) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.show = show
+		l.show, l.whole = show, true
 	}
 	l.show.Speak(messages.For(argument(args, 2).String()))
 	game, step, err := l.show.Line(number.Int(), line.Int())

@@ -31,6 +31,7 @@ type Options struct {
 	Variant  *rules.Variant
 	Options  *replay.Options
 	Words    messages.Catalogue
+	Refused  bool           // of a record or match file only the lines that were refused are kept
 	Progress func(done int) // nil, or told how many bytes of a record or match file have been read
 }
 
@@ -92,8 +93,8 @@ func IsBundle(data []byte) bool {
 }
 
 // Check judges a record or match file as package replay/files does, and keeps
-// its games: following twenty megabytes a second time would take as long as
-// judging them.
+// its games, or of a large file those lines that were refused: to keep a
+// hundred thousand states takes longer than to judge them.
 func Check(name string, data []byte, o Options) (files.Report, *Show) {
 	s := newShow(o.Words)
 	return s.add(name, data, 0, 0, o), s
@@ -169,8 +170,9 @@ func (s *Show) add(name string, data []byte, number, skip int, o Options) files.
 	if o.Progress != nil {
 		in = &counted{Reader: in, tell: o.Progress}
 	}
-	report := files.Check(name, in, files.Options{Variant: o.Variant, Options: o.Options,
-		Observe: func(n, line int, what string, st replay.State) {
+	terms := files.Options{Variant: o.Variant, Options: o.Options}
+	if !o.Refused {
+		terms.Observe = func(n, line int, what string, st replay.State) {
 			if s.steps == MaxSteps {
 				s.more = true
 				return
@@ -178,7 +180,9 @@ func (s *Show) add(name string, data []byte, number, skip int, o Options) files.
 			s.steps++
 			g := s.find(numbered(n))
 			g.steps = append(g.steps, step{line: line - skip, text: what, state: st, begun: true})
-		}})
+		}
+	}
+	report := files.Check(name, in, terms)
 	lines := newLines(data)
 	for i, f := range report.Findings {
 		if f.Game == 0 {

@@ -64,7 +64,7 @@ func RecordWords(r files.Report, s *Show, lang string) ([]byte, error) {
 			games = append(games, c.Text("variant."+r.Variant)+": "+c.Count("unit.game", int64(r.Games))+", "+c.Count("unit.roll", int64(r.Rolls)))
 		}
 		w.Texts("games", games)
-		w.Bool("replay", !s.Empty())
+		w.Bool("replay", r.Rolls > 0 || !s.Empty())
 		wire.List(w, "faults", present(r.Findings), func(f files.Finding) {
 			w.Object("", func() {
 				w.Int("game", f.Game)

@@ -150,7 +150,7 @@ async function run () {
       if (v) await report.check(v)
       else await report.ask()
     } catch (error) {
-      report.fail(error.message === 'stopped' ? words.dataset.stopped : error.message)
+      report.fail(error)
     }
     if (mine !== round) return
   }
@@ -284,10 +284,14 @@ class Report {
     this.#part('[data-do="json"]').hidden = false
   }
 
-  fail (message) {
+  #say (error) {
     const e = this.#part('.error')
-    e.hidden = false
-    e.textContent = message
+    e.hidden = !error
+    e.textContent = error?.message === 'stopped' ? words.dataset.stopped : error?.message ?? ''
+  }
+
+  fail (error) {
+    this.#say(error)
     this.root.classList.add('bad')
     this.#part('.trust').hidden = true
   }
@@ -295,6 +299,9 @@ class Report {
   async #replay () {
     const button = this.#part('[data-do="replay"]')
     button.disabled = true
+    this.#say(null)
+    const mine = round
+    busy('checking', this.file.name)
     try {
       const bytes = new Uint8Array(await this.file.arrayBuffer())
       const games = await verifier.games(bytes, this.#bundle ? { lang } : { lang, ...this.#terms() })
@@ -309,8 +316,9 @@ class Report {
       root.focus()
       root.scrollIntoView({ block: 'start' })
     } catch (error) {
-      this.fail(error.message)
+      this.#say(error)
     } finally {
+      if (mine === round) $('work').hidden = true
       button.disabled = false
     }
   }
