@@ -70,7 +70,7 @@ CALIBRATE ?= 2000
 fuzz:
 	@$(GO) list ./... | while read -r pkg; do \
 		$(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' | while read -r f; do \
-			echo "$$pkg $$f"; $(GO) test $$pkg -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) || exit 1; \
+			echo "$$pkg $$f"; $(GO) test $$pkg -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s || exit 1; \
 		done || exit 1; done
 	$(GO) test ./rules -run Differential -differential 15000
 	FAIRDICE_CALIBRATE=$(CALIBRATE) $(GO) test ./audit/stats -run 'TestCalibration|TestPower' -count 1 -v -timeout 60m

@@ -66,7 +66,17 @@ type dealProof struct {
 // retryStorage is when a storage that has failed is worth another try.
 const retryStorage = 5 * time.Second
 
-func (t *table) unlock() { t.mu.Unlock() }
+// unlock ends a request on the table. The roll trees of a game that has ended
+// are most of what a table takes in memory, and hardly asked for again: they are
+// made anew then.
+func (t *table) unlock() {
+	if g := t.game; g != nil && (g.row.State == store.Closed || g.row.State == store.Aborted) {
+		for i := range g.segments {
+			g.segments[i].sequence, g.segments[i].proof = nil, nil
+		}
+	}
+	t.mu.Unlock()
+}
 
 // update runs one transaction; unless it succeeds, the memory is stale.
 func (t *table) update(ctx context.Context, fn func(store.Tx) error) error {

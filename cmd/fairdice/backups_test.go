@@ -60,6 +60,22 @@ func TestRestoredElsewhere(t *testing.T) {
 			},
 		})
 	})
+	t.Run("PostgreSQL base backup", func(t *testing.T) {
+		t.Parallel()
+		server := pgtest.Start(t)
+		address := server.Database(t)
+		_, name, _ := strings.Cut(strings.TrimPrefix(address, "postgres://"), "/")
+		name, _, _ = strings.Cut(name, "?")
+		var copies []*pgtest.Server
+		testRestored(t, t.TempDir(), archived{
+			database: address,
+			copy: func(t *testing.T) int {
+				copies = append(copies, server.BaseBackup(t))
+				return len(copies) - 1
+			},
+			restore: func(t *testing.T, n int, _ string) string { return copies[n].Restored(t).Address(name) },
+		})
+	})
 }
 
 // succeed runs the program in a process of its own.

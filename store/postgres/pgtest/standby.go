@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,50 @@ import (
 // Standby makes a streaming replica of the server and starts it. It ends with
 // the test.
 func (s *Server) Standby(t testing.TB) *Server {
+	t.Helper()
+	r := s.copied(t, "--write-recovery-conf")
+	if err := r.run(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// BaseBackup is a base backup of the server while it is in use, with the
+// write-ahead log that it needs: a server that was never started.
+func (s *Server) BaseBackup(t testing.TB) *Server {
+	t.Helper()
+	return s.copied(t)
+}
+
+// Restored starts a server on a copy of a base backup. It ends with the test.
+func (s *Server) Restored(t testing.TB) *Server {
+	t.Helper()
+	r := s.beside(t)
+	if out, err := exec.CommandContext(t.Context(), "cp", "-a", s.data(), r.data()).CombinedOutput(); err != nil {
+		t.Fatalf("copy base backup: %v\n%s", err, out)
+	}
+	if err := r.run(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// copied has the data of the running server, as pg_basebackup takes it.
+func (s *Server) copied(t testing.TB, more ...string) *Server {
+	t.Helper()
+	r := s.beside(t)
+	ctx, cancel := context.WithTimeout(context.Background(), startPatience)
+	defer cancel()
+	backup := r.command(ctx, "pg_basebackup", append(more, "--no-sync", "--checkpoint=fast",
+		"-d", fmt.Sprintf("host=%s user=postgres application_name=%s", s.dir, standbyName), "-D", r.data())...)
+	if out, err := backup.CombinedOutput(); err != nil {
+		t.Fatalf("copy cluster: %v\n%s", err, out)
+	}
+	return r
+}
+
+// beside is a server of the same owner that has no data yet.
+func (s *Server) beside(t testing.TB) *Server {
 	t.Helper()
 	r := newServer(t)
 	r.owner = s.owner
@@ -27,16 +72,6 @@ func (s *Server) Standby(t testing.TB) *Server {
 		if err := os.Chown(r.dir, int(r.owner.Uid), int(r.owner.Gid)); err != nil {
 			t.Fatal(err)
 		}
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), startPatience)
-	defer cancel()
-	backup := r.command(ctx, "pg_basebackup", "--no-sync", "--checkpoint=fast", "--write-recovery-conf",
-		"-d", fmt.Sprintf("host=%s user=postgres application_name=%s", s.dir, standbyName), "-D", r.data())
-	if out, err := backup.CombinedOutput(); err != nil {
-		t.Fatalf("copy cluster: %v\n%s", err, out)
-	}
-	if err := r.run(); err != nil {
-		t.Fatal(err)
 	}
 	return r
 }
