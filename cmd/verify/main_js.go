@@ -46,7 +46,7 @@ func (p *page) open(data []byte, t files.Options) (*reader.Show, error) {
 	if l.whole && bytes.Equal(l.data, data) && equal(l.terms.Variant, t.Variant) && equal(l.terms.Options, t.Options) {
 		return l.show, nil
 	}
-	return reader.Open(data, reader.Options{Variant: t.Variant, Options: t.Options, Words: messages.For(""), Progress: progress(len(data))})
+	return reader.Open(data, reader.Options{Variant: t.Variant, Options: t.Options, Progress: progress(len(data))})
 }
 
 func equal[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
@@ -96,6 +96,7 @@ func (p *page) bundle(args []js.Value) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.last = checked{} // its memory may be needed
 	report := audit.Report{}
 	data, err := content(argument(args, 0), audit.MaxBundle)
 	switch {
@@ -155,6 +156,7 @@ func (p *page) record(args []js.Value) ([]byte, error) {
 	if name.Type() != js.TypeString {
 		return nil, errors.New("the name of the file is no text")
 	}
+	p.last = checked{} // its memory may be needed
 	report, show := files.Report{}, (*reader.Show)(nil)
 	data, err := content(argument(args, 1), maxRecords)
 	switch {
@@ -163,7 +165,7 @@ func (p *page) record(args []js.Value) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	default:
-		report, show = reader.Check(name.String(), data, reader.Options{Variant: o.Variant, Options: o.Options, Words: messages.For(""), Progress: progress(len(data)), Refused: len(data) >= largeMatch})
+		report, show = reader.Check(name.String(), data, reader.Options{Variant: o.Variant, Options: o.Options, Progress: progress(len(data)), Refused: len(data) >= largeMatch})
 	}
 	p.last = checked{data: data, terms: o, show: show, whole: show != nil && len(data) < largeMatch}
 	p.words = func(lang string) ([]byte, error) { return reader.RecordWords(report, show, lang) }

@@ -26,13 +26,12 @@ func (p *Page) Download(do func()) (name string, data []byte) {
 			if err != nil {
 				return err
 			}
-			for _, e := range entries {
-				// What is not whole yet has a name of the browser's own.
-				if name = e.Name(); strings.HasSuffix(name, ".crdownload") || strings.HasPrefix(name, ".") {
-					continue
+			// The browser writes into a file with a name of its own, and holds the place of the file with an empty one meanwhile.
+			if len(entries) == 1 && !strings.HasSuffix(entries[0].Name(), ".crdownload") && !strings.HasPrefix(entries[0].Name(), ".") {
+				name = entries[0].Name()
+				if data, err = os.ReadFile(filepath.Join(dir, name)); err != nil || len(data) > 0 {
+					return err
 				}
-				data, err = os.ReadFile(filepath.Join(dir, name))
-				return err
 			}
 			select {
 			case <-ctx.Done():

@@ -141,14 +141,19 @@ func TestSpoiltFiles(t *testing.T) {
 			if row := browser.Eval[string](p, `document.querySelector('.report tbody tr')?.textContent ?? ''`); !strings.HasPrefix(row, c.first) {
 				t.Errorf("the first of all checks is %s", row)
 			}
-			p.Accessible()
+			axe := strings.HasSuffix(c.name, ".json") || c.name == "move.mat"
+			if axe {
+				p.Accessible()
+			}
 			p.Click(".report [data-do=replay]")
 			p.Shown(".screen .replay .board svg")
 			if !strings.HasSuffix(c.name, ".json") {
 				p.Says(".screen [data-part=fault]", c.check)
 				p.Until(`document.querySelector('.screen [aria-current=step]')?.classList.contains('broken')`)
 			}
-			p.Accessible()
+			if axe {
+				p.Accessible()
+			}
 		})
 	}
 	p.Quiet()

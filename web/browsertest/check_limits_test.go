@@ -122,6 +122,9 @@ func TestLargeMatch(t *testing.T) {
 		t.Errorf("%d boards are drawn", n)
 	}
 	p.Says(".report .faults > details summary", "And 9")
+	// Its games are followed when somebody wants to see them.
+	p.Click(".report [data-do=replay]")
+	p.Says(".screen [data-part=fault]", "rules.moves")
 	p.Accessible()
 	p.Quiet()
 }

@@ -1,6 +1,8 @@
 package browsertest
 
 import (
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -17,6 +19,7 @@ func before(t *testing.T, tb *table, f func(w http.ResponseWriter, r *http.Reque
 	to, err := url.Parse(tb.url)
 	must(t, err)
 	service := httputil.NewSingleHostReverseProxy(to)
+	service.ErrorLog = log.New(io.Discard, "", 0) // of pages that leave in the middle of an answer
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !f(w, r) {
 			service.ServeHTTP(w, r)
