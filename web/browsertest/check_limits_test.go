@@ -74,12 +74,12 @@ func manyGames(size int, second string) string {
 	return b.String()
 }
 
-// While a file of 20 MB is being checked the page shows how far it is and does what the visitor wants; he can stop it.
+// While a file of 40 MB is being checked the page shows how far it is and does what the visitor wants; he can stop it.
 func TestLargeMatch(t *testing.T) {
 	t.Parallel()
 	tb := shared(t)
 	p := openCheck(t, tb.url)
-	p.DropMade("main", `new File([`+literal(t, manyGames(64<<10, "8/4 6/4"))+`.repeat(320)], 'large.mat')`)
+	p.DropMade("main", `new File([`+literal(t, manyGames(64<<10, "8/4 6/4"))+`.repeat(640)], 'large.mat')`)
 	p.Says("#work", "large.mat")
 	p.Until(`document.querySelector('#work progress').value > 0 && document.querySelector('#work progress').value < 1`)
 	at := browser.Eval[float64](p, `document.querySelector('#work progress').value`)
@@ -98,7 +98,6 @@ func TestLargeMatch(t *testing.T) {
 	p.Click("#check details summary")
 	p.Shown("#variant")
 	p.Until(`document.querySelector('#work progress').value > ` + fmt.Sprint(at))
-	p.Accessible()
 	p.Click("#stop")
 	p.Until(`document.querySelector('#work').hidden`)
 	p.Says(".report .error", "The check was stopped.")
@@ -109,6 +108,7 @@ func TestLargeMatch(t *testing.T) {
 	// Another file ends the one that is being checked.
 	p.DropMade("main", `new File([`+literal(t, manyGames(64<<10, "8/4 6/4"))+`.repeat(320)], 'large.mat')`)
 	p.Until(`document.querySelector('#work progress').value > 0`)
+	p.Accessible()
 	p.Drop("main", "match.json", tb.bundle)
 	if got := verdict(p); got != "verified" || p.Text(".report .file") != "match.json" {
 		t.Errorf("a file dropped meanwhile: %s, %s", got, p.Text(".report"))
@@ -125,6 +125,5 @@ func TestLargeMatch(t *testing.T) {
 	// Its games are followed when somebody wants to see them.
 	p.Click(".report [data-do=replay]")
 	p.Says(".screen [data-part=fault]", "rules.moves")
-	p.Accessible()
 	p.Quiet()
 }
