@@ -85,7 +85,7 @@ func (e Event) Append(b []byte) []byte {
 			b = append(b, " -"...)
 		}
 		for _, h := range e.Steps {
-			b = h.append(append(b, ' '))
+			b = h.Append(append(b, ' '))
 		}
 	case Resign, End:
 		b = append(b, ' ')
@@ -94,7 +94,8 @@ func (e Event) Append(b []byte) []byte {
 	return b
 }
 
-func (h Hop) append(b []byte) []byte {
+// Append appends the step as [Hop.String] writes it.
+func (h Hop) Append(b []byte) []byte {
 	if h.From == BarNumber {
 		b = append(b, "bar"...)
 	} else {
@@ -113,7 +114,7 @@ func (h Hop) append(b []byte) []byte {
 }
 
 // String returns the step as the strict writer writes it, for example "bar/20*".
-func (h Hop) String() string { return string(h.append(nil)) }
+func (h Hop) String() string { return string(h.Append(nil)) }
 
 var errEmptyLine = errors.New("the line is empty")
 

@@ -72,8 +72,8 @@ type enum struct {
 }
 
 // enums lists the fields in the order of the canonical profile.
-func (r Rules) enums() []enum {
-	return []enum{
+func (r Rules) enums() [12]enum {
+	return [12]enum{
 		{"array", r.Array.String(), uint8(r.Array)},
 		{"route", r.Route.String(), uint8(r.Route)},
 		{"contact", r.Contact.String(), uint8(r.Contact)},

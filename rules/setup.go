@@ -24,23 +24,29 @@ func (r Rules) Position(s Setup) (Position, error) {
 	p := Position{route: r.Route}
 	for c := White; c <= Black; c++ {
 		total, absurd := 0, false
-		put := func(count int, slot uint, where string, args ...any) {
+		put := func(count int, slot uint) (fits bool) {
 			if count < 0 || count > n {
-				refuse("%s has %d checkers %s, want 0 to %d", c, count, fmt.Sprintf(where, args...), n)
 				absurd = true
-				return
+				return false
 			}
 			total += count
 			p.sides[c][slot>>4] += uint64(count) << (slot & 15 * 4)
+			return true
 		}
 		for idx, count := range s.Points[c] {
-			put(count, uint(idx+1), "on point %d", r.PointNumber(c, idx))
+			if !put(count, uint(idx+1)) {
+				refuse("%s has %d checkers on point %d, want 0 to %d", c, count, r.PointNumber(c, idx), n)
+			}
 		}
 		if s.Bar[c] != 0 && !r.HasBar() {
 			refuse("%s has a checker on the bar, and nothing is ever hit in this game", c)
 		}
-		put(s.Bar[c], barSlot, "on the bar")
-		put(s.Off[c], offSlot, "borne off")
+		if !put(s.Bar[c], barSlot) {
+			refuse("%s has %d checkers on the bar, want 0 to %d", c, s.Bar[c], n)
+		}
+		if !put(s.Off[c], offSlot) {
+			refuse("%s has %d checkers borne off, want 0 to %d", c, s.Off[c], n)
+		}
 		if !absurd && total != n {
 			refuse("%s has %d checkers, want %d", c, total, n)
 		}

@@ -310,7 +310,7 @@ func TestPageDetails(t *testing.T) {
 			if variant != "" {
 				options["variant"] = variant
 			}
-			report := files.Check(name, strings.NewReader(content), o)
+			report, show := reader.Check(name, []byte(content), reader.Options{Variant: o.Variant, Options: o.Options})
 			if len(report.Findings) == 0 {
 				t.Fatal("nothing is wrong")
 			}
@@ -318,7 +318,7 @@ func TestPageDetails(t *testing.T) {
 			if got := b.ask(request{Op: "record", Name: name, Path: path, Options: options}); got.Error != "" {
 				t.Fatal(got.Error)
 			}
-			b.says(t, func(lang string) ([]byte, error) { return reader.RecordWords(report, lang) })
+			b.says(t, func(lang string) ([]byte, error) { return reader.RecordWords(report, show, lang) })
 		})
 	}
 }

@@ -22,8 +22,34 @@ import (
 // tell it in another language, and the games that are being looked at.
 type page struct {
 	words func(lang string) ([]byte, error)
+	last  checked
 	show  *reader.Show
 }
+
+// checked is the file of the last report with its games. Those of a record or
+// match are there already, of a large one only what was refused; those of a
+// bundle are followed when somebody asks for them.
+type checked struct {
+	data  []byte
+	terms files.Options
+	show  *reader.Show
+	whole bool // the show has every line
+}
+
+// largeMatch is the size in bytes from which the games of a match file are
+// followed only if somebody wants to see them.
+const largeMatch = 2 << 20
+
+// open returns the games of a file, those of the last report if it is the same.
+func (p *page) open(data []byte, t files.Options) (*reader.Show, error) {
+	l := &p.last
+	if l.whole && bytes.Equal(l.data, data) && equal(l.terms.Variant, t.Variant) && equal(l.terms.Options, t.Options) {
+		return l.show, nil
+	}
+	return reader.Open(data, reader.Options{Variant: t.Variant, Options: t.Options, Progress: progress(len(data))})
+}
+
+func equal[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
 
 func main() {
 	var p page
@@ -36,6 +62,7 @@ func main() {
 		"games":    function(p.games),
 		"board":    function(p.board),
 		"describe": function(p.describe),
+		"line":     function(p.line),
 	}))
 	select {}
 }
@@ -70,6 +97,7 @@ func (p *page) bundle(args []js.Value) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.last = checked{} // its memory may be needed
 	report := audit.Report{}
 	data, err := content(argument(args, 0), audit.MaxBundle)
 	switch {
@@ -80,6 +108,7 @@ func (p *page) bundle(args []js.Value) ([]byte, error) {
 	default:
 		report = audit.Verify(data, t)
 	}
+	p.last = checked{data: data}
 	p.words = func(lang string) ([]byte, error) { return reader.Words(report, lang) }
 	return report.JSON()
 }
@@ -128,7 +157,8 @@ func (p *page) record(args []js.Value) ([]byte, error) {
 	if name.Type() != js.TypeString {
 		return nil, errors.New("the name of the file is no text")
 	}
-	report := files.Report{}
+	p.last = checked{} // its memory may be needed
+	report, show := files.Report{}, (*reader.Show)(nil)
 	data, err := content(argument(args, 1), maxRecords)
 	switch {
 	case errors.Is(err, errTooLarge):
@@ -136,10 +166,27 @@ func (p *page) record(args []js.Value) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	default:
-		report = files.Check(name.String(), bytes.NewReader(data), o)
+		report, show = reader.Check(name.String(), data, reader.Options{Variant: o.Variant, Options: o.Options, Progress: progress(len(data)), Refused: len(data) >= largeMatch})
 	}
-	p.words = func(lang string) ([]byte, error) { return reader.RecordWords(report, lang) }
+	p.last = checked{data: data, terms: o, show: show, whole: show != nil && len(data) < largeMatch}
+	p.words = func(lang string) ([]byte, error) { return reader.RecordWords(report, show, lang) }
 	return report.JSON()
+}
+
+// progress tells the page how much of a file has been read, in hundredths: each
+// word to it costs a message to another thread.
+func progress(total int) func(done int) {
+	tell := js.Global().Get("fairdice").Get("progress")
+	if tell.Type() != js.TypeFunction {
+		return nil
+	}
+	next := 0
+	return func(done int) {
+		if done >= next && total > 0 {
+			next = done + total/100
+			tell.Invoke(done, total)
+		}
+	}
 }
 
 func terms(o js.Value) (files.Options, error) {
@@ -189,12 +236,37 @@ func (p *page) games(args []js.Value) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	show, err := reader.Open(data, reader.Options{Variant: t.Variant, Options: t.Options, Words: messages.For(lang)})
+	show, err := p.open(data, t)
 	if err != nil {
 		return nil, err
 	}
+	show.Speak(messages.For(lang))
 	p.show = show
 	return show.JSON()
+}
+
+// line(game, line, lang) draws the board at a line of the last report's file,
+// where the line was refused or after it; the game by its number in the match.
+func (p *page) line(args []js.Value) ([]byte, error) {
+	number, line := argument(args, 0), argument(args, 1)
+	if number.Type() != js.TypeNumber || line.Type() != js.TypeNumber {
+		return nil, errors.New("game and line are numbers")
+	}
+	l := &p.last
+	if l.show == nil {
+		show, err := reader.Open(l.data, reader.Options{})
+		if err != nil {
+			return nil, err
+		}
+		l.show, l.whole = show, true
+	}
+	l.show.Speak(messages.For(argument(args, 2).String()))
+	game, step, err := l.show.Line(number.Int(), line.Int())
+	if err != nil {
+		return nil, err
+	}
+	text, err := l.show.Board(game, step, replay.A)
+	return []byte(text), err
 }
 
 // board(game, step, seat) draws one step of the games as SVG; describe tells

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -150,6 +151,48 @@ func TestPageWords(t *testing.T) {
 		if got := b.ask(r); got.Error == "" {
 			t.Errorf("%+v: %+v", r, got)
 		}
+	}
+}
+
+// TestPageLines asks for the boards where something is wrong, in a small file, in one of which only what was refused is kept, and in a bundle; and
+// for how far a check is.
+func TestPageLines(t *testing.T) {
+	b := newBrowser(t)
+	if got := b.ask(request{Op: "line", Game: 1, Line: 4, Lang: "en"}); got.Error == "" {
+		t.Errorf("before anything: %+v", got)
+	}
+	const game = " Game 1\n Ann : 0                        Bob : 0\n  1) 31: 8/5 6/5                   42: 8/4 6/3\n  2)                               Wins 1 point\n"
+	large, filler := " 5 point match\n"+game, strings.Repeat("; a comment of the program that wrote the file\n", 20_000)
+	for range 3 {
+		large += filler + game
+	}
+	for name, text := range map[string]string{"small": " 5 point match\n" + game, "large": large} {
+		path := b.file([]byte(text))
+		b.same(t, request{Op: "record", Name: path, Path: path}, "record", "--json", path)
+		var at []float64
+		if err := json.Unmarshal([]byte(b.ask(request{Op: "checked"}).Value), &at); err != nil {
+			t.Fatal(err)
+		}
+		if len(at) == 0 || len(at) > 150 || at[len(at)-1] < 0.98 || !slices.IsSorted(at) {
+			t.Errorf("%s: the check was at %v", name, at)
+		}
+		for lang, word := range map[string]string{"en": "White", "ru": "Белые"} {
+			if got := b.ask(request{Op: "line", Game: 1, Line: 4, Lang: lang}); !strings.HasPrefix(got.Value, "<svg") || !strings.Contains(got.Value, word) {
+				t.Errorf("%s: the board in %s: %+v", name, lang, got)
+			}
+		}
+		if got := b.ask(request{Op: "line", Game: 7, Line: 4, Lang: "en"}); got.Error != "there is no game 7 to show" {
+			t.Errorf("%s: a game that is not there: %+v", name, got)
+		}
+		if got := b.ask(request{Op: "games", Path: path, Options: map[string]any{"lang": "en"}}); !strings.Contains(got.Value, "A plays 8/5 6/5") {
+			t.Errorf("%s: the games are %.300s %s", name, got.Value, got.Error)
+		}
+	}
+	data, key := dealt(t, 3, dealer.Terms{Variant: "short", Mode: commitment.Random, Options: dealer.SingleGame, Rolls: commitment.Lengths{4, 60, 60}, Anchored: true})
+	path := b.file(data)
+	b.ask(request{Op: "bundle", Path: path, Options: map[string]any{"key": key}})
+	if got := b.ask(request{Op: "line", Game: 1, Line: 2, Lang: "en"}); !strings.HasPrefix(got.Value, "<svg") {
+		t.Errorf("the board of a bundle: %+v", got)
 	}
 }
 

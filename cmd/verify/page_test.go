@@ -51,6 +51,7 @@ type request struct {
 	Lang    string         `json:"lang,omitempty"`
 	Game    int            `json:"game"`
 	Step    int            `json:"step"`
+	Line    int            `json:"line"`
 	Seat    string         `json:"seat,omitempty"`
 }
 

@@ -33,6 +33,14 @@ func (p *Page) Click(selector string) {
 	p.Do("click "+selector, chromedp.Click(chromedp.CSS(selector)))
 }
 
+// Press puts the focus on what is shown and types keys.
+func (p *Page) Press(selector, keys string) {
+	p.t.Helper()
+	p.Shown(selector)
+	Eval[bool](p, fmt.Sprintf("((e) => (e.focus(), document.activeElement === e))(document.querySelector(%s))", quoted(selector)))
+	p.Do("press keys", chromedp.KeyEvent(keys))
+}
+
 // Fill puts a text into a field that is shown, as one who pastes.
 func (p *Page) Fill(selector, text string) {
 	p.t.Helper()
@@ -47,13 +55,19 @@ func (p *Page) Fill(selector, text string) {
 // Drop drops a file on an element.
 func (p *Page) Drop(selector, name string, data []byte) {
 	p.t.Helper()
+	p.DropMade(selector, file(name, data))
+}
+
+// DropMade drops a File that an expression makes in the page: one that is too large to be sent to it.
+func (p *Page) DropMade(selector, file string) {
+	p.t.Helper()
 	p.Shown(selector)
 	Eval[bool](p, fmt.Sprintf(`((on) => {
 		const files = new DataTransfer()
 		files.items.add(%s)
 		for (const kind of ['dragenter', 'dragover', 'drop']) on.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: files }))
 		return true
-	})(document.querySelector(%s))`, file(name, data), quoted(selector)))
+	})(document.querySelector(%s))`, file, quoted(selector)))
 }
 
 // Choose gives a file to a field for files.

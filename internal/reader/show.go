@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -27,14 +28,17 @@ const maxLine = 200
 // Options say what a file may not say itself, and in which language events
 // are told.
 type Options struct {
-	Variant *rules.Variant
-	Options *replay.Options
-	Words   messages.Catalogue
+	Variant  *rules.Variant
+	Options  *replay.Options
+	Words    messages.Catalogue
+	Refused  bool           // of a record or match file only the lines that were refused are kept
+	Progress func(done int) // nil, or told how many bytes of a record or match file have been read
 }
 
 // Show is the games of one file step by step.
 type Show struct {
 	games []game
+	place map[int]int // where a game stands in games, by its number
 	words messages.Catalogue
 	steps int
 	more  bool // steps beyond MaxSteps were left out
@@ -61,13 +65,14 @@ type step struct {
 // package audit; elsewhere lines of the file. An error says why there is
 // nothing to show.
 func Open(data []byte, o Options) (*Show, error) {
-	s := &Show{words: o.Words}
-	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
-		if report := s.add(data, 0, 0, o); report.Verdict == files.Malformed && s.steps == 0 {
+	if !IsBundle(data) {
+		report, s := Check("", data, o)
+		if report.Verdict == files.Malformed && s.steps == 0 {
 			return nil, errors.New(report.Findings[0].Message)
 		}
 		return s, nil
 	}
+	s := newShow(o.Words)
 	b, err := audit.ParseBundle(data)
 	if err != nil {
 		return nil, err
@@ -77,46 +82,113 @@ func Open(data []byte, o Options) (*Show, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read record of game %d: %w", g.Game, err)
 		}
-		s.add([]byte(g.Record), g.Game, record.FirstLine-1, Options{})
+		s.add("", []byte(g.Record), g.Game, record.FirstLine-1, Options{})
 	}
 	return s, nil
 }
 
+// IsBundle reports whether a file is to be read as a bundle.
+func IsBundle(data []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{"))
+}
+
+// Check judges a record or match file as package replay/files does, and keeps
+// its games, or of a large file those lines that were refused: to keep a
+// hundred thousand states takes longer than to judge them.
+func Check(name string, data []byte, o Options) (files.Report, *Show) {
+	s := newShow(o.Words)
+	return s.add(name, data, 0, 0, o), s
+}
+
+func newShow(c messages.Catalogue) *Show { return &Show{words: c, place: map[int]int{}} }
+
+// Speak has the show told in a language from now on.
+func (s *Show) Speak(c messages.Catalogue) { s.words = c }
+
+// Empty reports whether there is no step to show.
+func (s *Show) Empty() bool { return s == nil || s.steps == 0 }
+
+// Line finds the step of a line, with its game, both counted from 0 as in the
+// JSON: the one at which the line was refused, else the one after it. Game is
+// its number in the match.
+func (s *Show) Line(number, line int) (game, step int, err error) {
+	at, ok := s.place[number]
+	if !ok {
+		return 0, 0, fmt.Errorf("there is no game %d to show", number)
+	}
+	step = -1
+	for i, st := range s.games[at].steps {
+		switch {
+		case st.line != line:
+		case st.fault != nil:
+			return at, i, nil
+		case step < 0:
+			step = i
+		}
+	}
+	if step < 0 {
+		return 0, 0, fmt.Errorf("game %d has no step in line %d", number, line)
+	}
+	return at, step, nil
+}
+
+// find returns a game by its number.
+func (s *Show) find(number int) *game {
+	at, ok := s.place[number]
+	if !ok {
+		at = len(s.games)
+		s.place[number] = at
+		s.games = append(s.games, game{number: number})
+	}
+	return &s.games[at]
+}
+
+// counted tells how much of a file has been read.
+type counted struct {
+	io.Reader
+	read int
+	tell func(done int)
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.read += n
+	c.tell(c.read)
+	return n, err
+}
+
 // add takes the games of a record or match file. A number other than 0 is that
 // of the only game; skip is how many lines of the file are not counted.
-func (s *Show) add(data []byte, number, skip int, o Options) files.Report {
-	first := len(s.games)
-	find := func(n int) *game {
-		for i := range s.games[first:] {
-			if g := &s.games[first+i]; g.number == n {
-				return g
-			}
-		}
-		s.games = append(s.games, game{number: n})
-		return &s.games[len(s.games)-1]
-	}
-	name := func(n int) int {
+func (s *Show) add(name string, data []byte, number, skip int, o Options) files.Report {
+	numbered := func(n int) int {
 		if number > 0 {
 			return number
 		}
 		return n
 	}
-	report := files.Check("", bytes.NewReader(data), files.Options{Variant: o.Variant, Options: o.Options,
-		Observe: func(n, line int, what string, st replay.State) {
+	in := io.Reader(bytes.NewReader(data))
+	if o.Progress != nil {
+		in = &counted{Reader: in, tell: o.Progress}
+	}
+	terms := files.Options{Variant: o.Variant, Options: o.Options}
+	if !o.Refused {
+		terms.Observe = func(n, line int, what string, st replay.State) {
 			if s.steps == MaxSteps {
 				s.more = true
 				return
 			}
 			s.steps++
-			g := find(name(n))
+			g := s.find(numbered(n))
 			g.steps = append(g.steps, step{line: line - skip, text: what, state: st, begun: true})
-		}})
+		}
+	}
+	report := files.Check(name, in, terms)
 	lines := newLines(data)
 	for i, f := range report.Findings {
 		if f.Game == 0 {
 			continue
 		}
-		find(name(f.Game)).fault(&report.Findings[i], f.Line-skip, lines.at(f.Line))
+		s.find(numbered(f.Game)).fault(&report.Findings[i], f.Line-skip, lines.at(f.Line))
 	}
 	return report
 }

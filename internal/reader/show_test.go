@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"fairdice/audit"
 	"fairdice/internal/messages"
 	"fairdice/replay"
-	"fairdice/replay/files"
 	"fairdice/rules"
 )
 
@@ -109,6 +110,49 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+// The report on a file of which only the lines that were refused are kept is the same, and so are their boards.
+func TestRefusedLines(t *testing.T) {
+	text := " 5 point match\n Game 1\n Ann : 0                        Bob : 0\n  1) 31: 8/5 6/5                   42: 8/4 6/3\n  2)                               Wins 1 point\n" +
+		" Game 2\n Ann : 0                        Bob : 1\n  1)                               64: 24/14\n  2) 31: 8/5 6/4\n"
+	read := 0
+	whole, all := Check("x", []byte(text), Options{Words: messages.For("en"), Progress: func(done int) { read = done }})
+	report, few := Check("x", []byte(text), Options{Words: messages.For("en"), Refused: true})
+	if read != len(text) {
+		t.Errorf("%d of %d bytes were said to be read", read, len(text))
+	}
+	if diff := cmp.Diff(whole, report, cmp.Comparer(func(a, b *replay.State) bool { return a == b || *a == *b })); diff != "" || len(report.Findings) != 2 {
+		t.Errorf("%d findings, -whole +refused:\n%s", len(report.Findings), diff)
+	}
+	if all.Empty() || !few.Empty() {
+		t.Errorf("%d and %d steps are kept", all.steps, few.steps)
+	}
+	for _, f := range report.Findings {
+		var pictures []string
+		for _, s := range []*Show{all, few} {
+			game, step, err := s.Line(f.Game, f.Line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			picture, err := s.Board(game, step, replay.A)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pictures = append(pictures, picture)
+		}
+		if pictures[0] != pictures[1] {
+			t.Errorf("line %d has the boards\n%s\nand\n%s", f.Line, pictures[0], pictures[1])
+		}
+	}
+	if game, step, err := all.Line(2, 8); err != nil || game != 1 || step != 0 {
+		t.Errorf("line 8 is step %d of game %d, %v", step, game, err)
+	}
+	for _, place := range [][2]int{{3, 4}, {1, 99}} {
+		if _, _, err := all.Line(place[0], place[1]); err == nil {
+			t.Errorf("there is a line %v", place)
+		}
+	}
+}
+
 // In a bundle a line is an event line, as in the report of package audit.
 func TestBundle(t *testing.T) {
 	data, err := os.ReadFile("../../audit/testdata/bundle-l2.json")
@@ -149,9 +193,9 @@ func TestNothingToShow(t *testing.T) {
 // Every way to end a file in the wrong place is told in words that exist.
 func TestRecordWords(t *testing.T) {
 	for _, record := range []string{"opening 2 3\nmove B 13/10\n", "opening 2 3\n", "", "opening 2\n"} {
-		r := files.Check("x", strings.NewReader(record), files.Options{Variant: short(t)})
+		r, s := Check("x", []byte(record), Options{Variant: short(t)})
 		for _, lang := range messages.Languages() {
-			text, err := RecordWords(r, lang)
+			text, err := RecordWords(r, s, lang)
 			if err != nil || !json.Valid(text) || strings.Contains(string(text), "verdict.") || strings.Contains(string(text), "variant.") {
 				t.Errorf("%s: %s, %v", lang, text, err)
 			}

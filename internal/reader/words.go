@@ -12,7 +12,8 @@ import (
 )
 
 // Words tells the report on a bundle in a language, as JSON: title, sentences,
-// what the answer to every check means, games, and faults.
+// what the answer to every check means, games, whether there is something to
+// replay, and faults.
 func Words(r audit.Report, lang string) ([]byte, error) {
 	c := messages.For(lang)
 	return object(func(w *wire.Writer) {
@@ -33,6 +34,7 @@ func Words(r audit.Report, lang string) ([]byte, error) {
 			})
 		})
 		wire.List(w, "games", present(r.Games), func(g audit.GameSummary) { w.Text("", g.In(c)) })
+		w.Bool("replay", len(r.Games) > 0)
 		wire.List(w, "faults", present(r.Faults), func(f audit.Fault) {
 			w.Object("", func() {
 				w.Int("game", f.Game)
@@ -49,7 +51,7 @@ func Words(r audit.Report, lang string) ([]byte, error) {
 
 // RecordWords tells the report on a file of records in a language, in the same
 // shape.
-func RecordWords(r files.Report, lang string) ([]byte, error) {
+func RecordWords(r files.Report, s *Show, lang string) ([]byte, error) {
 	c := messages.For(lang)
 	return object(func(w *wire.Writer) {
 		w.Text("lang", c.Lang())
@@ -63,6 +65,7 @@ func RecordWords(r files.Report, lang string) ([]byte, error) {
 			games = append(games, c.Text("variant."+r.Variant)+": "+c.Count("unit.game", int64(r.Games))+", "+c.Count("unit.roll", int64(r.Rolls)))
 		}
 		w.Texts("games", games)
+		w.Bool("replay", r.Rolls > 0 || !s.Empty())
 		wire.List(w, "faults", present(r.Findings), func(f files.Finding) {
 			w.Object("", func() {
 				w.Int("game", f.Game)

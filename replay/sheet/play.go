@@ -38,16 +38,17 @@ func (s *Sheet) words(what string, seat replay.Seat, dice rules.Dice, p Play) st
 	if s.opt.Observe == nil {
 		return ""
 	}
-	what += " " + seat.String()
+	b := append(append(append(s.told[:0], what...), ' '), seat.String()...)
 	for _, d := range []uint8{dice.A, dice.B} {
 		if d > 0 {
-			what += " " + strconv.Itoa(int(d))
+			b = strconv.AppendUint(append(b, ' '), uint64(d), 10)
 		}
 	}
 	for _, h := range p.Hops {
-		what += " " + replay.Hop{From: h.From, To: h.To, Star: h.Star == Hit}.String()
+		b = replay.Hop{From: h.From, To: h.To, Star: h.Star == Hit}.Append(append(b, ' '))
 	}
-	return what
+	s.told = b
+	return string(b)
 }
 
 // maxReadings bounds how many readings of a game are followed at a time. Each row with a choice doubles them at most, and the

@@ -65,6 +65,7 @@ type Sheet struct {
 	row      int // rows so far, two columns of one line being one row
 
 	readings, next []reading
+	told           []byte   // what the last row was, for those who watch
 	dead           []corpse // readings that ended in the last rows
 	starred        bool     // the match marks hits: a play without a star says something
 	gaveUp         bool     // a row said that a seat gives up

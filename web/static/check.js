@@ -12,20 +12,23 @@ const words = $('words')
 const word = (id) => words.content.getElementById(id)
 const copy = (id) => $(id).content.firstElementChild.cloneNode(true)
 const element = (name, textContent, attributes = {}) => Object.assign(document.createElement(name), { textContent }, attributes)
+const PICTURED = 20 // faults of a file that are shown with their boards; the others stand folded
+// Where something is: what is 0 is not known.
+const place = (game, line) => game && line ? fill(words.dataset.place, game, line) : game ? fill(words.dataset.game, game) : line ? fill(words.dataset.line, line) : ''
 const serverLimit = 8 << 20 // of POST /v1/verify
 
 let verifier = null
 let loading = null
 let files = []
 let round = 0 // a newer one ends the older
-let opened = null // the report whose games the verifier holds
 let policy = null
 
 // The module is loaded when the first file is there, or when the page has nothing else to do.
 function load () {
   const { module, size, sha256 } = form.dataset
   if (!module) return Promise.resolve(null)
-  loading ??= open({ module, size: Number(size), sha256, progress: (done, total) => { $('work').querySelector('progress').value = done / total } })
+  const progress = (done, total) => { $('work').querySelector('progress').value = done / total }
+  loading ??= open({ module, size: Number(size), sha256, progress, checking: progress })
     .then((v) => {
       $('seen').textContent = v.sha256 || sha256
       return v
@@ -129,7 +132,6 @@ async function run () {
   const mine = ++round
   verifier?.stop()
   $('reports').replaceChildren()
-  opened = null
   busy('loading', '')
   const v = await load()
   if (mine !== round) return
@@ -148,7 +150,7 @@ async function run () {
       if (v) await report.check(v)
       else await report.ask()
     } catch (error) {
-      report.fail(error.message === 'stopped' ? words.dataset.stopped : error.message)
+      report.fail(error)
     }
     if (mine !== round) return
   }
@@ -196,27 +198,22 @@ class Report {
     this.#words = await v.words(lang)
     this.#show(this.#words)
     for (const name of ['json', 'html']) this.#part(`[data-do="${name}"]`).hidden = false
-    let games
-    try {
-      games = await this.#open(v, bytes)
-    } catch (error) {
-      if (error.message === 'stopped') throw error
-      return // there is nothing to replay in it
-    }
-    this.#part('[data-do="replay"]').hidden = !games.games.some((g) => g.steps.length)
-    for (const [i, f] of this.#words.faults.entries()) {
-      const game = games.games.findIndex((g) => g.game === f.game)
-      const step = games.games[game]?.steps.findIndex((s) => s.fault && s.line === f.line) ?? -1
-      if (step < 0) continue
+    this.#part('[data-do="replay"]').hidden = !this.#words.replay
+    for (const [i, f] of this.#places(this.#words).slice(0, PICTURED).entries()) {
       try {
-        this.#part('.faults').children[i].querySelector('.board').replaceChildren(picture(await v.board(game, step, 'A')))
-      } catch {} // no game was running there
+        this.#part('.faults').children[i].querySelector('.board').replaceChildren(picture(await v.line(f.game, f.line, lang)))
+      } catch (error) {
+        if (error.message === 'stopped') throw error
+      } // no game was running there
     }
   }
 
-  async #open (v, bytes) {
-    opened = this
-    return v.games(bytes, this.#bundle ? { lang } : { lang, ...this.#terms() })
+  // places are where something is wrong: lines that the rules refuse, and those that a check of something else names.
+  #places (w) {
+    const refused = new Set(w.faults.map((f) => `${f.game} ${f.line}`))
+    const others = w.checks.filter((c) => c.status === 'fail' && c.line && !refused.has(`${c.game} ${c.line}`))
+      .map((c) => ({ game: c.game, line: c.line, text: '', check: c.id, words: c.words, alternatives: [] }))
+    return [...w.faults, ...others].sort((a, b) => a.game - b.game || a.line - b.line)
   }
 
   #show (w) {
@@ -228,15 +225,22 @@ class Report {
     this.#part('[data-part="key"]').textContent = this.trust.key
     this.#part('.games').replaceChildren(...w.games.map((g) => element('li', g)))
     this.#part('.notes').replaceChildren(...(w.notes ?? []).map((n) => element('li', n)))
-    this.#part('.faults').replaceChildren(...w.faults.map((f) => {
+    const faults = this.#places(w).map((f) => {
       const e = copy('fault')
-      e.querySelector('h3').textContent = fill(words.dataset.place, f.game, f.line)
+      e.querySelector('h3').textContent = place(f.game, f.line)
+      e.querySelector('h3').hidden = !f.game && !f.line
       e.querySelector('.text').textContent = f.text
       e.querySelector('.words').append(f.words, ' ', element('code', f.check))
       e.querySelector('.legal').hidden = !f.alternatives.length
       e.querySelector('.legal ul').replaceChildren(...f.alternatives.map((a) => element('li', a)))
       return e
-    }))
+    })
+    this.#part('.faults').replaceChildren(...faults.slice(0, PICTURED))
+    if (faults.length > PICTURED) {
+      const more = element('details', '')
+      more.append(element('summary', fill(words.dataset.more, faults.length - PICTURED)), ...faults.slice(PICTURED))
+      this.#part('.faults').append(more)
+    }
     if (!w.checks.length) return
     this.#part('.checks').hidden = false
     const order = { fail: 0, unchecked: 1, pass: 2 }
@@ -247,7 +251,7 @@ class Report {
       id.textContent = c.id
       answer.firstElementChild.textContent = `${{ pass: '✓', fail: '✕', unchecked: '–' }[c.status]} ${c.state}`
       answer.firstElementChild.classList.add({ pass: 'is-good', fail: 'is-bad' }[c.status] ?? 'is-warning')
-      where.textContent = c.game ? c.line ? fill(words.dataset.place, c.game, c.line) : `${c.game}` : ''
+      where.textContent = place(c.game, c.line)
       means.firstElementChild.textContent = c.words
       means.lastElementChild.textContent = c.status === 'pass' ? '' : c.detail
       return row
@@ -280,10 +284,14 @@ class Report {
     this.#part('[data-do="json"]').hidden = false
   }
 
-  fail (message) {
+  #say (error) {
     const e = this.#part('.error')
-    e.hidden = false
-    e.textContent = message
+    e.hidden = !error
+    e.textContent = error?.message === 'stopped' ? words.dataset.stopped : error?.message ?? ''
+  }
+
+  fail (error) {
+    this.#say(error)
     this.root.classList.add('bad')
     this.#part('.trust').hidden = true
   }
@@ -291,21 +299,26 @@ class Report {
   async #replay () {
     const button = this.#part('[data-do="replay"]')
     button.disabled = true
+    this.#say(null)
+    const mine = round
+    busy('checking', this.file.name)
     try {
       const bytes = new Uint8Array(await this.file.arrayBuffer())
-      const games = await this.#open(verifier, bytes)
+      const games = await verifier.games(bytes, this.#bundle ? { lang } : { lang, ...this.#terms() })
       // The verifier holds the games of one file: another replay on the page closes.
       for (const s of $('reports').querySelectorAll('.screen')) s.replaceChildren()
       const root = copy('screen')
       this.#part('.screen').append(root)
+      if (games.more) this.#part('.screen').append(element('p', words.dataset.cut, { className: 'small muted' }))
       const replay = new Replay(root)
       replay.games(verifier, games, this.#bundle ? proofs(JSON.parse(new TextDecoder().decode(bytes)), this.#words) : undefined)
       if (this.#words.faults.length) replay.toFault()
       root.focus()
       root.scrollIntoView({ block: 'start' })
     } catch (error) {
-      this.fail(error.message)
+      this.#say(error)
     } finally {
+      if (mine === round) $('work').hidden = true
       button.disabled = false
     }
   }
@@ -322,16 +335,11 @@ class Report {
     const report = this.root.cloneNode(true)
     for (const e of report.querySelectorAll('.actions, .screen, [hidden]')) e.remove()
     for (const e of report.querySelectorAll('details')) e.open = true
-    const page = document.implementation.createHTMLDocument(`fairdice: ${this.file.name}`)
-    page.documentElement.lang = lang
-    page.head.prepend(Object.assign(page.createElement('meta'), { httpEquiv: 'Content-Security-Policy', content: "default-src 'none'; style-src 'unsafe-inline'" }))
-    page.head.prepend(Object.assign(page.createElement('meta'), { name: 'viewport', content: 'width=device-width' }))
-    const charset = page.createElement('meta')
-    charset.setAttribute('charset', 'utf-8')
-    page.head.prepend(charset)
-    page.head.append(Object.assign(page.createElement('style'), { textContent: printed }))
-    page.body.append(page.adoptNode(report))
-    this.#save('.report.html', 'text/html', '<!doctype html>\n' + page.documentElement.outerHTML + '\n')
+    // The style is put in as text: made as an element here it would stand under this page's own policy, which refuses it.
+    const title = element('title', `fairdice: ${this.file.name}`).outerHTML
+    this.#save('.report.html', 'text/html', `<!doctype html>\n<html lang="${lang}">\n<head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
+      `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">${title}<style>${printed}</style></head>\n` +
+      `<body>${report.outerHTML}</body>\n</html>\n`)
   }
 }
 

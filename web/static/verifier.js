@@ -13,7 +13,9 @@ const here = import.meta.url
 export const limits = Object.freeze({ bundle: 64 << 20, record: 64 << 20 })
 
 /**
- * open loads the module and answers the verifier.
+ * open loads the module and answers the verifier. progress(done, total) is told
+ * how many of its bytes have arrived, checking(done, total) how many of a record
+ * or match file have been checked.
  *
  * module is the module's address; size its length once unpacked, for progress;
  * sha256 what the caller expects it to be: another module is refused before it
@@ -21,8 +23,8 @@ export const limits = Object.freeze({ bundle: 64 << 20, record: 64 << 20 })
  * than English; the module takes those only that it was built with, and without
  * them it says what is wrong in English.
  */
-export async function open({ module = new URL('verify.wasm', here).href, size = 0, sha256 = '', details = new URL('details.txt', here).href, progress = () => {} } = {}) {
-  const v = new Verifier({ module: new URL(module, here).href, size, sha256 }, details, progress)
+export async function open({ module = new URL('verify.wasm', here).href, size = 0, sha256 = '', details = new URL('details.txt', here).href, progress = () => {}, checking = () => {} } = {}) {
+  const v = new Verifier({ module: new URL(module, here).href, size, sha256 }, details, progress, checking)
   await v.ready()
   return v
 }
@@ -38,6 +40,7 @@ class Verifier {
   #source
   #details
   #progress
+  #checking
   #worker = null
   #started = null
   #calls = new Map()
@@ -45,10 +48,11 @@ class Verifier {
   #speaks = null // the worker that has the details
   #shown = null // what games() opened, to be opened again in a new worker
 
-  constructor(source, details, progress) {
+  constructor(source, details, progress, checking) {
     this.#source = source
     this.#details = details
     this.#progress = progress
+    this.#checking = checking
   }
 
   /** ready resolves once the module runs. A worker that has died is replaced. */
@@ -59,6 +63,7 @@ class Verifier {
       worker.onmessage = ({ data }) => {
         if (this.#worker !== worker) return
         if (data.progress) return this.#progress(...data.progress)
+        if (data.checked) return this.#checking(...data.checked)
         if (data.ready) {
           Object.assign(this, data.ready)
           return resolve()
@@ -123,6 +128,11 @@ class Verifier {
   async words(lang) {
     await this.#speak(lang)
     return JSON.parse(await this.#call('text', lang))
+  }
+
+  /** line draws the board at a line of a game of the last report's file, as SVG described in a language; games count from 1. */
+  async line(game, line, lang) {
+    return this.#call('line', game, line, lang)
   }
 
   /** games follows the games of any of these files step by step, the events told in options.lang. */

@@ -2,6 +2,7 @@
 //
 //   { progress: [done, total] }    while the module is being fetched
 //   { ready: { sha256, version } } once
+//   { checked: [done, total] }     while a record or match file is being checked
 //   { id, value } or { id, error } for every call { id, method, args }
 //   { fatal }                      when the module cannot run or has died
 import './wasm_exec.js'
@@ -35,6 +36,7 @@ async function start({ module, size, sha256 }) {
     if (go.exited) return
     postMessage(answer instanceof Error ? { id, error: answer.message } : { id, value: answer })
   }
+  globalThis.fairdice.progress = (done, total) => postMessage({ checked: [done, total] })
   postMessage({ ready: { sha256: sum, version: globalThis.fairdice.version } })
 }
 

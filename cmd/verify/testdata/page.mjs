@@ -9,6 +9,8 @@ import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { isMainThread, parentPort, Worker as Thread, workerData } from 'node:worker_threads'
 
+const checked = [] // what has been told of the last file
+
 if (isMainThread) {
   await main(...process.argv.slice(2))
   process.exit(0)
@@ -42,7 +44,7 @@ async function main(directory, module, details) {
   }
   const { open } = await import(pathToFileURL(directory + '/verifier.js'))
   const begin = performance.now()
-  const v = await open({ module: pathToFileURL(module).href, details: pathToFileURL(details).href })
+  const v = await open({ module: pathToFileURL(module).href, details: pathToFileURL(details).href, checking: (done, total) => checked.push(done / total) })
   say({ value: v.sha256, version: v.version, ms: performance.now() - begin })
   for await (const line of createInterface({ input: process.stdin })) {
     const request = JSON.parse(line)
@@ -56,7 +58,7 @@ async function main(directory, module, details) {
   }
 }
 
-async function answer(v, { op, name, path, options, lang, game, step, seat }) {
+async function answer(v, { op, name, path, options, lang, game, step, seat, line }) {
   const bytes = path === undefined ? undefined : new Uint8Array(readFileSync(path))
   switch (op) {
     case 'bundle':
@@ -69,6 +71,10 @@ async function answer(v, { op, name, path, options, lang, game, step, seat }) {
       return JSON.stringify(await v.words(lang))
     case 'games':
       return JSON.stringify(await v.games(bytes, options))
+    case 'checked':
+      return JSON.stringify(checked.splice(0))
+    case 'line':
+      return v.line(game, line, lang)
     case 'board':
       return v.board(game, step, seat)
     case 'describe':
