@@ -38,6 +38,7 @@ class Verifier {
   #worker = null
   #started = null
   #calls = new Map()
+  #waiting = 0 // calls, those that wait for the module too
   #next = 1
   #shown = null // what games() opened, to be opened again in a new worker
 
@@ -80,12 +81,17 @@ class Verifier {
   }
 
   async #call(method, ...args) {
-    await this.ready()
-    const id = this.#next++
-    return new Promise((resolve, reject) => {
-      this.#calls.set(id, { resolve, reject })
-      this.#worker.postMessage({ id, method, args })
-    })
+    this.#waiting++
+    try {
+      await this.ready()
+      const id = this.#next++
+      return await new Promise((resolve, reject) => {
+        this.#calls.set(id, { resolve, reject })
+        this.#worker.postMessage({ id, method, args })
+      })
+    } finally {
+      this.#waiting--
+    }
   }
 
   /** bundle verifies a bundle: options are key or policy (texts), rules, myAnchor, witnesses. */
@@ -129,8 +135,8 @@ class Verifier {
     if (this.#shown && this.#shown.worker !== this.#worker) await this.games(this.#shown.bytes, this.#shown.options)
   }
 
-  /** stop ends whatever is being computed; the next call begins anew. */
+  /** stop ends whatever is being computed; the next call begins anew. A verifier that has nothing to do is kept. */
   stop() {
-    if (this.#worker) this.#die('stopped', () => {})
+    if (this.#worker && this.#waiting) this.#die('stopped', () => {})
   }
 }
