@@ -193,7 +193,8 @@ func (p *page) text(args []js.Value) ([]byte, error) {
 }
 
 // games(bytes, options) follows the games of a file and answers their steps as
-// JSON. The boards are asked for one by one.
+// JSON. The boards are asked for one by one. With the option before, a list of
+// how the games before it ended, the file is a game of a match (reader.Options).
 func (p *page) games(args []js.Value) ([]byte, error) {
 	o := argument(args, 1)
 	lang, err := option(o, "lang")
@@ -208,7 +209,14 @@ func (p *page) games(args []js.Value) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	show, err := reader.Open(data, reader.Options{Variant: t.Variant, Options: t.Options, Words: messages.For(lang)})
+	r := reader.Options{Variant: t.Variant, Options: t.Options, Words: messages.For(lang)}
+	if list := member(o, "before"); list.Type() == js.TypeObject {
+		r.Before = []string{}
+		for i := range list.Length() {
+			r.Before = append(r.Before, list.Index(i).String())
+		}
+	}
+	show, err := reader.Open(data, r)
 	if err != nil {
 		return nil, err
 	}

@@ -40,10 +40,16 @@ type sitting struct {
 
 // open opens a match that no player cuts.
 func (s *service) open(id, variant string, mode client.Mode, options string) error {
-	_, err := s.client.OpenMatch(context.Background(), id, client.OpenRequest{
+	_, err := s.openWatched(id, variant, mode, options)
+	return err
+}
+
+// openWatched opens it and answers the token to watch it with.
+func (s *service) openWatched(id, variant string, mode client.Mode, options string) (token string, err error) {
+	opened, err := s.client.OpenMatch(context.Background(), id, client.OpenRequest{
 		Variant: variant, Mode: mode, Options: new(options), A: client.Player{Token: "ada"}, B: client.Player{Token: "ben"},
 	}, 0)
-	return err
+	return opened.ViewToken, err
 }
 
 // play plays game 1 of a match that needs no links, to its end and the end of
@@ -57,6 +63,37 @@ func (s *service) play(id, variant, options string, lines int) error {
 		return err
 	}
 	return m.until(func() bool { return lines > 0 && m.line >= lines })
+}
+
+// gallery plays the matches that only pictures are made of: each is given up
+// after so many lines.
+func (s *service) gallery() error {
+	for _, m := range []struct {
+		id, variant, options string
+		lines                int
+	}{
+		{longID, "long-classic", single, 70},
+		{plakotoID, "plakoto", single, 60},
+		{cubeID, "short", points, 60},
+	} {
+		if err := s.open(m.id, m.variant, client.ModeRandom, m.options); err != nil {
+			return err
+		}
+		t, err := s.sit(m.id, m.variant, m.options, 5)
+		if err == nil {
+			err = t.begin()
+		}
+		if err == nil {
+			err = t.until(func() bool { return t.line >= m.lines && t.state.Due().Kind == replay.DueRoll })
+		}
+		if err == nil && !t.state.Over() {
+			err = t.giveUp(t.state.OnTurn(), 1)
+		}
+		if err != nil {
+			return fmt.Errorf("match of %s: %w", m.variant, err)
+		}
+	}
+	return nil
 }
 
 // sit sits down at a match that was opened. The moves follow from the seed.
@@ -117,6 +154,16 @@ func (m *sitting) giveUp(seat replay.Seat, points int) error {
 		return err
 	}
 	return m.end()
+}
+
+// abort aborts the game.
+func (m *sitting) abort() error {
+	if _, err := m.client.AbortGame(context.Background(), m.id, m.game, "crash", 0); err != nil {
+		return err
+	}
+	var err error
+	m.series, err = m.series.Skip()
+	return err
 }
 
 // write appends a line that is no throw.

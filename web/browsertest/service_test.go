@@ -43,6 +43,7 @@ const (
 	tenant = "club"
 	origin = "dice.example/log"
 	single = "raise=mars stake=win series=single crawford=off"
+	points = "raise=cube stake=win series=points:3 crawford=on"
 )
 
 // service is a whole one with pages, on a database of its own. Its time stands still.
@@ -188,12 +189,16 @@ type table struct {
 	*service
 	finished, running string // matches
 	sequence          string // assigned to the finished one
+	token             string // to watch the running one
 	bundle, record    []byte // of the finished one
 }
 
 const (
 	finishedID = "01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c11"
 	runningID  = "01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c12"
+	longID     = "01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c13"
+	plakotoID  = "01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c14"
+	cubeID     = "01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c15"
 )
 
 var sharedTable = sync.OnceValues(func() (*table, error) {
@@ -214,10 +219,13 @@ var sharedTable = sync.OnceValues(func() (*table, error) {
 	if err := s.play(finishedID, "short", single, 0); err != nil {
 		return nil, err
 	}
-	if err := s.open(runningID, "long-classic", client.ModeRandom, single); err != nil {
+	if tb.token, err = s.openWatched(runningID, "long-classic", client.ModeRandom, single); err != nil {
 		return nil, err
 	}
 	if err := s.play(runningID, "long-classic", single, 20); err != nil {
+		return nil, err
+	}
+	if err := s.gallery(); err != nil {
 		return nil, err
 	}
 	if tb.bundle, err = s.client.Bundle(context.Background(), finishedID); err != nil {

@@ -35,12 +35,13 @@ export class Drawing {
       this.#shown = new Map()
       this.#place.replaceChildren(this.#root)
     }
+    const wanted = new Set(parts)
     const fresh = parts.filter((part) => !this.#shown.has(part))
     const made = picture([head, ...fresh, '</svg>'].join('\n')).children
     if (made.length !== fresh.length) throw new Error('the board is drawn in another way than expected')
     const next = new Map(fresh.map((part, i) => [part, made[i]]))
     const order = parts.map((part) => next.get(part) ?? this.#shown.get(part))
-    for (const [part, element] of this.#shown) if (!parts.includes(part)) element.remove()
+    for (const [part, element] of this.#shown) if (!wanted.has(part)) element.remove()
     let at = this.#root.firstElementChild
     for (const element of order) {
       if (element === at) at = at.nextElementSibling

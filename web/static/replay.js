@@ -171,6 +171,10 @@ export class Replay {
     p.throw.hidden = !s.dice
     p.name.textContent = s.dice && p.names.checked ? this.#names.get([...s.dice].sort((a, b) => b - a).join('-')) ?? '' : ''
     p.handed.hidden = !s.handed
+    const series = / series=(points|combined):/.test(game.options ?? '')
+    p.score.hidden = !series
+    if (series) p.score.textContent = fill(p.score.dataset.text, ...game.score)
+    p.crawford.hidden = !game.crawford
     const cube = s.cube && (s.cube.value > 1 || s.cube.owner)
     p.cube.hidden = !cube
     if (cube) p.cube.textContent = fill(p.cube.dataset.text, s.cube.value, s.cube.owner ?? p.cube.dataset.middle)
@@ -217,11 +221,13 @@ export class Replay {
     const asked = ++this.#asked
     const seat = this.#parts.view.value
     try {
-      const board = await this.#board(this.#game, this.#step, seat)
+      const step = this.#step
+      const board = await this.#board(this.#game, step, seat)
       if (asked !== this.#asked) return
       this.#drawing.show(board)
-      const ahead = this.#timer ? AHEAD : 1
-      for (let step = this.#step + 1; step <= this.#step + ahead && step < this.#steps.length && asked === this.#asked; step++) await this.#board(this.#game, step, seat)
+      this.#parts.board.dataset.step = step
+      const ahead = Math.min(step + (this.#timer ? AHEAD : 1), this.#steps.length - 1)
+      for (let next = step + 1; next <= ahead && asked === this.#asked; next++) await this.#board(this.#game, next, seat)
     } catch {
       if (asked === this.#asked) this.#drawing.clear() // no game was running there
     }

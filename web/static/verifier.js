@@ -111,7 +111,10 @@ class Verifier {
     return JSON.parse(await this.#call('text', lang))
   }
 
-  /** games follows the games of any of these files step by step, the events told in options.lang. */
+  /**
+   * games follows the games of any of these files step by step, the events told in options.lang. A record without header that
+   * is not the first game of its match needs options.before: for each game before it the end line, '' if it was aborted.
+   */
   async games(bytes, options = {}) {
     const text = await this.#call('games', bytes, options)
     this.#shown = { bytes, options, worker: this.#worker }
