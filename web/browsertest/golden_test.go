@@ -33,7 +33,7 @@ func golden(t *testing.T, p *browser.Page, name string) {
 	t.Helper()
 	browser.Eval[bool](p, `(() => {
 		const sheet = new CSSStyleSheet()
-		sheet.replaceSync('.mono, code, pre, .mono *, code * { color: transparent !important } * { caret-color: transparent !important }')
+		sheet.replaceSync('.mono, code, pre, .mono *, code *, #chains { color: transparent !important } * { caret-color: transparent !important }')
 		document.adoptedStyleSheets = [sheet]
 		scrollTo(0, 0)
 		document.activeElement?.blur()

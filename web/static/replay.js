@@ -63,7 +63,10 @@ export class Replay {
     p.view.addEventListener('change', () => this.#show())
     p.names.addEventListener('change', () => this.#show())
     p.game.addEventListener('change', () => this.open(Number(p.game.value)))
-    p.throw.addEventListener('click', () => this.#prove(p.proof.hidden))
+    p.throw.addEventListener('click', () => {
+      this.#prove(p.proof.hidden)
+      if (!p.proof.hidden) p.proof.scrollIntoView({ block: 'nearest' })
+    })
   }
 
   #names
@@ -75,6 +78,14 @@ export class Replay {
     last: () => this.go(this.#steps.length - 1),
     fault: () => this.toFault(),
     play: () => this.#timer ? this.pause() : this.play(),
+  }
+
+  // The step whose dice lie on the table: they stay there while they are played.
+  get #thrown () {
+    const at = this.#steps[this.#step]
+    if (!at || at.dice || !/^move /.test(at.text)) return at
+    for (let i = this.#step - 1; i >= 0; i--) if (this.#steps[i].dice) return this.#steps[i]
+    return at
   }
 
   get #steps () { return this.#games[this.#game]?.steps ?? [] }
@@ -167,9 +178,10 @@ export class Replay {
     p.seek.setAttribute('aria-valuetext', s.event)
     p.place.textContent = fill(p.place.dataset.text, this.#step + 1, game.steps.length)
     p.event.textContent = s.event
-    p.dice.replaceChildren(...(s.dice ?? []).map(die))
-    p.throw.hidden = !s.dice
-    p.name.textContent = s.dice && p.names.checked ? this.#names.get([...s.dice].sort((a, b) => b - a).join('-')) ?? '' : ''
+    const dice = this.#thrown.dice
+    p.dice.replaceChildren(...(dice ?? []).map(die))
+    p.throw.hidden = !dice
+    p.name.textContent = dice && p.names.checked ? this.#names.get([...dice].sort((a, b) => b - a).join('-')) ?? '' : ''
     p.handed.hidden = !s.handed
     const series = / series=(points|combined):/.test(game.options ?? '')
     p.score.hidden = !series
@@ -190,7 +202,7 @@ export class Replay {
       p.legal.hidden = !s.fault.alternatives.length
       p.alternatives.replaceChildren(...s.fault.alternatives.map((text) => Object.assign(document.createElement('li'), { textContent: text })))
     }
-    this.#prove(!p.proof.hidden && s.dice)
+    this.#prove(!p.proof.hidden && dice)
     this.#draw()
   }
 
@@ -244,7 +256,7 @@ export class Replay {
 
   #prove (open) {
     const p = this.#parts
-    const s = this.#steps[this.#step]
+    const s = this.#thrown
     p.proof.hidden = !open
     p.throw.setAttribute('aria-expanded', String(Boolean(open)))
     if (!open) return
