@@ -55,6 +55,7 @@ generate:
 BENCHTIME ?= 1s
 BENCH := $(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -count 1
 bench:
+	$(module)
 	$(BENCH) ./rules
 	$(BENCH) ./replay/mat
 	$(BENCH) ./commitment
@@ -63,6 +64,7 @@ bench:
 	$(BENCH) ./store/postgres
 	$(BENCH) ./house
 	$(BENCH) ./cmd/fairdice
+	$(BENCH) ./web/browsertest
 
 ## fuzz: rare faults: every fuzz test for FUZZTIME, both generators on some 200,000 positions, and CALIBRATE archives and games of honest dice
 FUZZTIME ?= 20s

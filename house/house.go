@@ -19,6 +19,7 @@ package house
 import (
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -256,11 +257,19 @@ func (h *House) present() (time.Time, error) {
 	return now.UTC().Truncate(time.Second), err
 }
 
+// newID makes a UUIDv7 (RFC 9562 §5.7) of the house's own clock and randomness,
+// so that nothing of a house with a given clock and source is another in the
+// next run.
 func (h *House) newID() (string, error) {
-	id, err := uuid.NewV7FromReader(h.random)
-	if err != nil {
+	var id uuid.UUID
+	if _, err := io.ReadFull(h.random, id[6:]); err != nil {
 		return "", fmt.Errorf("make id: %w", err)
 	}
+	var ms [8]byte
+	binary.BigEndian.PutUint64(ms[:], uint64(h.clock.read().UnixMilli()))
+	copy(id[:6], ms[2:])
+	id[6] = id[6]&0x0f | 0x70 // version 7
+	id[8] = id[8]&0x3f | 0x80 // variant of RFC 9562
 	return id.String(), nil
 }
 

@@ -42,9 +42,9 @@ type Match struct {
 	State                                          string // open, decided or abandoned
 	Opened                                         time.Time
 	Games                                          []Game
-	Boards                                         []Board // where the games that have ended stand, once the match is over
+	Boards                                         []Board // where the games that have ended stand
 	Live                                           bool    // it goes on
-	Bundle                                         bool    // there is one, because the match is over
+	Bundle                                         bool    // there is one, because a game has ended
 	Module                                         *Module
 	Key                                            string
 }

@@ -24,13 +24,21 @@ const (
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")
 
 // SVG draws the position as a self-contained picture that scales. A page may set the custom properties
-// --board-ground, --board-light, --board-dark, --board-white, --board-black, --board-line and --board-mark; the words of
+// --board-ground, --board-light, --board-dark, --board-white, --board-black, --board-line, --board-mark and --board-halo; the words of
 // Describe are its title and description. It needs no script, no font file and no element ids.
 func SVG(p rules.Position, o Options) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" font-family="sans-serif" font-size="14" text-anchor="middle">`+"\n", svgWidth, svgTall)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" font-family="sans-serif" font-size="20" text-anchor="middle">`+"\n", svgWidth, svgTall)
 	fmt.Fprintf(&b, "<title>%s</title>\n<desc>%s</desc>\n", escaped.Replace(o.say("board.at-bottom", o.name(o.View))), escaped.Replace(Describe(p, o)))
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" rx="6" %s/>`+"\n", svgWidth, svgTall, fill("ground", "#6b4a2b"))
+	// The bar and the tray are sunk into the board.
+	for _, x := range [2]int{6 * pitch, 13 * pitch} {
+		width := pitch
+		if x > 6*pitch {
+			width = tray
+		}
+		fmt.Fprintf(&b, `<path d="M%d %dh%dv%dh%dz" fill="#000" fill-opacity=".2"/>`+"\n", x, margin, width, svgTall-2*margin, -width)
+	}
 	pts := o.points(p)
 	for _, pt := range pts {
 		pt.triangle(&b)
@@ -49,8 +57,8 @@ func SVG(p rules.Position, o Options) string {
 		if i == 1 {
 			y = margin + tall + gap + radius
 		}
-		heap(&b, 6*pitch+pitch/2, y, c, p.Bar(c), "bar")
-		heap(&b, 13*pitch+tray/2, y, c, p.Off(c), "off")
+		heap(&b, 6*pitch+pitch/2, y, c, p.Bar(c))
+		heap(&b, 13*pitch+tray/2, y, c, p.Off(c))
 	}
 	for _, s := range o.Last {
 		o.arrow(&b, s)
@@ -82,9 +90,9 @@ func (pt point) triangle(b *strings.Builder) {
 		shade = fill("dark", "#a8763e")
 	}
 	fmt.Fprintf(b, `<path d="M%d %dh%dL%d %dz" %s/>`+"\n", x-pitch/2, y, pitch, x, y+dir*tall, shade)
-	label := y - 7
+	label := y - 5
 	if dir < 0 {
-		label = y + 17
+		label = y + 19
 	}
 	fmt.Fprintf(b, `<text x="%d" y="%d" %s>%d</text>`+"\n", x, label, fill("white", "#fdf6e3"), pt.number)
 }
@@ -92,7 +100,7 @@ func (pt point) triangle(b *strings.Builder) {
 // wall marks a point of a prime with a beam along the edge.
 func wall(b *strings.Builder, idx int) {
 	x, y, dir := place(idx)
-	fmt.Fprintf(b, `<path d="M%d %dh%d" stroke="var(--board-mark,#c0392b)" stroke-width="5"/>`+"\n", x-pitch/2, y-dir*2, pitch)
+	mark(b, fmt.Sprintf("M%d %dh%d", x-pitch/2, y-dir*2, pitch), 4)
 }
 
 func (pt point) stack(b *strings.Builder) {
@@ -108,12 +116,10 @@ func (pt point) stack(b *strings.Builder) {
 }
 
 // heap draws checkers that stand on no point as one checker with their number.
-func heap(b *strings.Builder, x, y int, c rules.Color, n int, word string) {
-	if n == 0 {
-		return
+func heap(b *strings.Builder, x, y int, c rules.Color, n int) {
+	if n > 0 {
+		checker(b, x, y, c, n)
 	}
-	checker(b, x, y, c, n)
-	fmt.Fprintf(b, `<text x="%d" y="%d" font-size="11" %s>%s</text>`+"\n", x, y+radius+12, fill("white", "#fdf6e3"), word)
 }
 
 // checker draws one checker, with a number if it stands for several.
@@ -124,7 +130,7 @@ func checker(b *strings.Builder, x, y int, c rules.Color, count int) {
 	}
 	fmt.Fprintf(b, `<circle cx="%d" cy="%d" r="%d" stroke="var(--board-line,#000)" %s/>`+"\n", x, y, radius, own)
 	if count > 0 {
-		fmt.Fprintf(b, `<text x="%d" y="%d" %s>%d</text>`+"\n", x, y+5, other, count)
+		fmt.Fprintf(b, `<text x="%d" y="%d" %s>%d</text>`+"\n", x, y+7, other, count)
 	}
 }
 
@@ -132,9 +138,20 @@ func checker(b *strings.Builder, x, y int, c rules.Color, count int) {
 func (o Options) arrow(b *strings.Builder, s rules.Step) {
 	x1, y1 := o.end(int(s.From))
 	x2, y2 := o.end(int(s.To))
-	fmt.Fprintf(b, `<path d="M%d %dQ%d %d %d %d" fill="none" stroke="var(--board-mark,#c0392b)" stroke-width="3" stroke-linecap="round"/>`+"\n",
-		x1, y1, (x1+x2)/2, (y1+y2)/2+(svgTall/2-(y1+y2)/2)/2, x2, y2)
-	fmt.Fprintf(b, `<circle cx="%d" cy="%d" r="6" %s/>`+"\n", x2, y2, fill("mark", "#c0392b"))
+	mark(b, fmt.Sprintf("M%d %dQ%d %d %d %d", x1, y1, (x1+x2)/2, (y1+y2)/2+(svgTall/2-(y1+y2)/2)/2, x2, y2), 4)
+	fmt.Fprintf(b, `<circle cx="%d" cy="%d" r="8" stroke="var(--board-halo,#fff)" stroke-width="2" %s/>`+"\n", x2, y2, fill("mark", "#0a4f80"))
+}
+
+// mark draws a line that stands out on the ground and on the points of either
+// shade: it has an edge that is as light as the line is dark, or the other way
+// round.
+func mark(b *strings.Builder, path string, width int) {
+	for _, line := range [2]struct {
+		colour string
+		width  int
+	}{{"var(--board-halo,#fff)", width + 4}, {"var(--board-mark,#0a4f80)", width}} {
+		fmt.Fprintf(b, `<path d="%s" fill="none" stroke="%s" stroke-width="%d" stroke-linecap="round"/>`+"\n", path, line.colour, line.width)
+	}
 }
 
 // end is where an arrow touches a place of the mover's path: beside the checkers, so that no number is hidden.

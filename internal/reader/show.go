@@ -28,11 +28,52 @@ const maxLine = 200
 // Options say what a file may not say itself, and in which language events
 // are told.
 type Options struct {
-	Variant  *rules.Variant
-	Options  *replay.Options
-	Words    messages.Catalogue
+	Variant *rules.Variant
+	Options *replay.Options
+	Words   messages.Catalogue
+
 	Refused  bool           // of a record or match file only the lines that were refused are kept
 	Progress func(done int) // nil, or told how many bytes of a record or match file have been read
+
+	// Before, if not nil, says how the games before this one ended: the end
+	// line of each, "" of one that was aborted. The file then is a record
+	// without header, of the next game of a match under Variant and Options.
+	Before []string
+
+	start *replay.Setting // that follows from it
+}
+
+// setting is what the game after those before starts from: its number, score
+// and whether it is the Crawford game decide what is legal in it, and what it
+// counts (RULES.md §7).
+func (o Options) setting() (replay.Setting, error) {
+	if o.Variant == nil || o.Options == nil {
+		return replay.Setting{}, errors.New("the variant and the options of a match must be given")
+	}
+	m, err := replay.NewMatch(*o.Variant, *o.Options)
+	for i, line := range o.Before {
+		if err != nil {
+			break
+		}
+		if line == "" {
+			m, err = m.Skip()
+			continue
+		}
+		var e replay.Event
+		if e, err = replay.ParseEvent(line); err == nil && e.Kind != replay.End {
+			err = errors.New("the line is no end of a game")
+		}
+		if err == nil {
+			m, err = m.Add(replay.Result{Seat: e.Seat, Points: e.Points, Draw: e.Draw})
+		}
+		if err != nil {
+			err = fmt.Errorf("game %d: %w", i+1, err)
+		}
+	}
+	if err == nil && m.Over() {
+		err = errors.New("the match was over before")
+	}
+	return m.Next(), err
 }
 
 // Show is the games of one file step by step.
@@ -65,14 +106,22 @@ type step struct {
 // package audit; elsewhere lines of the file. An error says why there is
 // nothing to show.
 func Open(data []byte, o Options) (*Show, error) {
+	s := newShow(o.Words)
 	if !IsBundle(data) {
-		report, s := Check("", data, o)
+		number := 0
+		if o.Before != nil {
+			setting, err := o.setting()
+			if err != nil {
+				return nil, fmt.Errorf("read games before: %w", err)
+			}
+			number, o.start = setting.Game, &setting
+		}
+		report := s.add("", data, number, 0, o)
 		if report.Verdict == files.Malformed && s.steps == 0 {
 			return nil, errors.New(report.Findings[0].Message)
 		}
 		return s, nil
 	}
-	s := newShow(o.Words)
 	b, err := audit.ParseBundle(data)
 	if err != nil {
 		return nil, err
@@ -170,7 +219,7 @@ func (s *Show) add(name string, data []byte, number, skip int, o Options) files.
 	if o.Progress != nil {
 		in = &counted{Reader: in, tell: o.Progress}
 	}
-	terms := files.Options{Variant: o.Variant, Options: o.Options}
+	terms := files.Options{Variant: o.Variant, Options: o.Options, Setting: o.start}
 	if !o.Refused {
 		terms.Observe = func(n, line int, what string, st replay.State) {
 			if s.steps == MaxSteps {
@@ -274,6 +323,11 @@ func (s *Show) write(w *wire.Writer, g game) {
 				break
 			}
 		}
+		if after := g.after(); after == nil {
+			w.Null("after")
+		} else {
+			wire.List(w, "after", after, func(n int) { w.Int("", n) })
+		}
 		var before *step
 		wire.List(w, "steps", present(g.steps), func(st step) {
 			w.Object("", func() { s.step(w, before, st) })
@@ -282,6 +336,24 @@ func (s *Show) write(w *wire.Writer, g game) {
 			}
 		})
 	})
+}
+
+// after is the score after a game that has ended, nil if it has not.
+func (g game) after() []int {
+	for i := len(g.steps) - 1; i >= 0; i-- {
+		switch st := g.steps[i]; {
+		case !st.begun:
+		case !st.state.Over():
+			return nil
+		default:
+			score, result := st.state.Setting().Score, st.state.Result()
+			if !result.Draw {
+				score[result.Seat] += int(result.Points)
+			}
+			return score[:]
+		}
+	}
+	return nil
 }
 
 // step writes one step; before is the last one that was accepted.

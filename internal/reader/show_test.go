@@ -3,6 +3,7 @@ package reader
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ type shown struct {
 	Games []struct {
 		Game             int
 		Variant, Options string
-		Score            []int
+		Score, After     []int
 		Crawford         bool
 		Steps            []struct {
 			Line              int
@@ -231,4 +232,52 @@ func FuzzOpen(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What a game starts from follows from the games before it: the score, and so
+// whether it is the Crawford game, in which nobody doubles (RULES.md §7).
+func TestBefore(t *testing.T) {
+	t.Parallel()
+	points := replay.Options{Raise: replay.RaiseCube, Series: replay.Series{Kind: replay.SeriesPoints, N: 3}, Crawford: true}
+	const record = "opening 2 3\nmove B 13/10 6/4\ndouble A\n"
+	for _, c := range []struct {
+		name     string
+		before   []string
+		record   string
+		score    []int
+		crawford bool
+		after    []int
+		faults   int
+	}{
+		{"the first", []string{}, record, []int{0, 0}, false, nil, 0},
+		{"one point", []string{"end B 1"}, record, []int{0, 1}, false, nil, 0},
+		{"the Crawford game", []string{"end B 1", "", "end B 1"}, record, []int{0, 2}, true, nil, 1},
+		{"aborted, it is still to be played", []string{"end A 2", ""}, record, []int{2, 0}, true, nil, 1},
+		{"after it", []string{"end A 2", "end B 1"}, record, []int{2, 1}, false, nil, 0},
+		{"one that has ended", []string{"end B 1"}, record + "drop B\nend A 1\n", []int{0, 1}, false, []int{1, 1}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, out := open(t, c.record, Options{Variant: short(t), Options: &points, Before: c.before})
+			g, faults := out.Games[0], 0
+			for _, st := range g.Steps {
+				if st.Fault != nil {
+					faults++
+				}
+			}
+			if g.Game != len(c.before)+1 || !slices.Equal(g.Score, c.score) || g.Crawford != c.crawford || !slices.Equal(g.After, c.after) || faults != c.faults {
+				t.Errorf("game %d, score %v, Crawford %t, after it %v, %d faults", g.Game, g.Score, g.Crawford, g.After, faults)
+			}
+		})
+	}
+	for name, o := range map[string]Options{
+		"no end":      {Variant: short(t), Options: &points, Before: []string{"roll A 1 2"}},
+		"no event":    {Variant: short(t), Options: &points, Before: []string{"end C"}},
+		"over before": {Variant: short(t), Options: &points, Before: []string{"end A 3"}},
+		"after over":  {Variant: short(t), Options: &points, Before: []string{"end A 3", "end A 1"}},
+		"no options":  {Variant: short(t), Before: []string{}},
+	} {
+		if _, err := Open([]byte(record), o); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
 }

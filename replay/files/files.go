@@ -41,6 +41,7 @@ const (
 type Options struct {
 	Variant *rules.Variant  // for records without header and files that name no variant
 	Options *replay.Options // for records without header; nil: DefaultOptions
+	Setting *replay.Setting // what a record without header starts from, instead of both
 
 	// Match, if not nil, is given the games of every file without a finding, at most MaxKept.
 	Match func(sheet.Match)

@@ -205,6 +205,9 @@ const (
 func settingOf(r *Report, record replay.Record, o Options) (replay.Setting, error) {
 	h := record.Header
 	if h == nil {
+		if o.Setting != nil {
+			return *o.Setting, nil
+		}
 		if o.Variant == nil {
 			return replay.Setting{}, errors.New("the record has no header: its variant must be given")
 		}

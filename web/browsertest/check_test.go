@@ -11,7 +11,7 @@ import (
 )
 
 // built demands the verifier's module, which `make build` and `make test` make.
-func built(t *testing.T) {
+func built(t testing.TB) {
 	t.Helper()
 	if wasm.Built() != nil {
 		return

@@ -16,7 +16,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -34,9 +33,6 @@ import (
 	"fairdice/client"
 	"fairdice/commitment"
 	"fairdice/house"
-	"fairdice/internal/selfplay"
-	"fairdice/replay"
-	"fairdice/rules"
 	"fairdice/store"
 	"fairdice/store/sqlite"
 	"fairdice/translog/server"
@@ -47,6 +43,7 @@ const (
 	tenant = "club"
 	origin = "dice.example/log"
 	single = "raise=mars stake=win series=single crawford=off"
+	points = "raise=cube stake=win series=points:3 crawford=on"
 )
 
 // service is a whole one with pages, on a database of its own. Its time stands still.
@@ -65,7 +62,7 @@ type service struct {
 	stop  func() error
 }
 
-func newService(dir string, log io.Writer) (s *service, err error) {
+func newService(dir string, log io.Writer, random io.Reader) (s *service, err error) {
 	ctx := context.Background()
 	s = &service{now: time.Date(2026, 11, 29, 21, 52, 6, 0, time.UTC)}
 	clock := func() time.Time {
@@ -73,11 +70,11 @@ func newService(dir string, log io.Writer) (s *service, err error) {
 		defer s.mu.Unlock()
 		return s.now
 	}
-	logSecret, logKey, err := commitment.NewKey(origin, rand.Reader)
+	logSecret, logKey, err := commitment.NewKey(origin, random)
 	if err != nil {
 		return nil, err
 	}
-	receiptSecret, receiptKey, err := commitment.NewKey(origin+"/receipts", rand.Reader)
+	receiptSecret, receiptKey, err := commitment.NewKey(origin+"/receipts", random)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +90,7 @@ func newService(dir string, log io.Writer) (s *service, err error) {
 	if err != nil {
 		return nil, err
 	}
-	master, err := house.NewMasterKey(rand.Reader)
+	master, err := house.NewMasterKey(random)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +102,7 @@ func newService(dir string, log io.Writer) (s *service, err error) {
 	s.house, err = house.New(ctx, house.Config{
 		Store: s.store, Origin: origin, Log: logSigner, LogVerifier: verifier, LogKey: logKey,
 		Receipts: receipts, ReceiptKey: receiptKey, Master: master, HeadFile: filepath.Join(dir, "head"),
-		Now: clock, Logger: quiet, Rolls: commitment.Lengths{16, 64, 64}, Pool: house.PoolMarks{Low: 0, Full: 8},
+		Rand: random, Now: clock, Logger: quiet, Rolls: commitment.Lengths{16, 64, 64}, Pool: house.PoolMarks{Low: 0, Full: 8},
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.store.Close())
@@ -180,7 +177,7 @@ func (s *service) linksTaken() []string {
 // startService runs a service of the test's own.
 func startService(t *testing.T) *service {
 	t.Helper()
-	s, err := newService(t.TempDir(), t.Output())
+	s, err := newService(t.TempDir(), t.Output(), rand.Reader)
 	must(t, err)
 	t.Cleanup(func() { must(t, s.stop()) })
 	return s
@@ -192,12 +189,16 @@ type table struct {
 	*service
 	finished, running string // matches
 	sequence          string // assigned to the finished one
+	token             string // to watch the running one
 	bundle, record    []byte // of the finished one
 }
 
 const (
 	finishedID = "01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c11"
 	runningID  = "01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c12"
+	longID     = "01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c13"
+	plakotoID  = "01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c14"
+	cubeID     = "01940c3e-7b4a-7c1d-9a52-3f6d0b8e2c15"
 )
 
 var sharedTable = sync.OnceValues(func() (*table, error) {
@@ -206,7 +207,7 @@ var sharedTable = sync.OnceValues(func() (*table, error) {
 		return nil, err
 	}
 	atEnd = append(atEnd, func() error { return os.RemoveAll(dir) })
-	s, err := newService(dir, os.Stderr)
+	s, err := newService(dir, os.Stderr, newSeeded(1))
 	if err != nil {
 		return nil, err
 	}
@@ -218,10 +219,13 @@ var sharedTable = sync.OnceValues(func() (*table, error) {
 	if err := s.play(finishedID, "short", single, 0); err != nil {
 		return nil, err
 	}
-	if err := s.open(runningID, "long-classic", client.ModeRandom, single); err != nil {
+	if tb.token, err = s.openWatched(runningID, "long-classic", client.ModeRandom, single); err != nil {
 		return nil, err
 	}
 	if err := s.play(runningID, "long-classic", single, 20); err != nil {
+		return nil, err
+	}
+	if err := s.gallery(); err != nil {
 		return nil, err
 	}
 	if tb.bundle, err = s.client.Bundle(context.Background(), finishedID); err != nil {
@@ -241,82 +245,11 @@ var sharedTable = sync.OnceValues(func() (*table, error) {
 })
 
 // shared is the table of all tests that only read.
-func shared(t *testing.T) *table {
+func shared(t testing.TB) *table {
 	t.Helper()
 	tb, err := sharedTable()
 	must(t, err)
 	return tb
-}
-
-// open opens a match that no player cuts.
-func (s *service) open(id, variant string, mode client.Mode, options string) error {
-	_, err := s.client.OpenMatch(context.Background(), id, client.OpenRequest{
-		Variant: variant, Mode: mode, Options: new(options), A: client.Player{Token: "ada"}, B: client.Player{Token: "ben"},
-	}, 0)
-	return err
-}
-
-// play plays game 1 of a match that needs no links, to its end and the end of
-// the match, or until its record has so many lines.
-func (s *service) play(id, variant, options string, lines int) error {
-	ctx := context.Background()
-	v, err := rules.Lookup(variant)
-	if err != nil {
-		return err
-	}
-	o, err := replay.ParseOptions(options)
-	if err != nil {
-		return err
-	}
-	m, err := replay.NewMatch(v, o)
-	if err != nil {
-		return err
-	}
-	st, err := replay.Start(m.Next())
-	if err != nil {
-		return err
-	}
-	if _, err := s.client.NextGame(ctx, id, 1, 0); err != nil {
-		return err
-	}
-	moves := selfplay.New(selfplay.Greedy, 5)
-	var gen rules.Generator
-	for line := 1; !st.Over() && (lines == 0 || line <= lines); line++ {
-		e, ok := moves.Next(st)
-		if ok {
-			_, err = s.client.Append(ctx, id, 1, line, e.String())
-		} else {
-			e, err = s.draw(id, st)
-		}
-		if err != nil {
-			return fmt.Errorf("line %d: %w", line, err)
-		}
-		if st, err = st.Apply(&gen, e); err != nil {
-			return fmt.Errorf("line %d: %w", line, err)
-		}
-	}
-	if !st.Over() {
-		return nil
-	}
-	_, err = s.client.CloseGame(ctx, id, 1, 0)
-	return err
-}
-
-func (s *service) draw(id string, st replay.State) (replay.Event, error) {
-	m, err := s.client.Match(context.Background(), id)
-	if err != nil {
-		return replay.Event{}, err
-	}
-	due := m.Games[0].Draw
-	r, err := s.client.Draw(context.Background(), id, 1, due.Segment, due.Stream, due.Index)
-	if err != nil {
-		return replay.Event{}, err
-	}
-	e, ok := selfplay.Throw(st, rules.Dice{A: uint8(r.Dice[0]), B: uint8(r.Dice[1])})
-	if !ok {
-		return e, fmt.Errorf("no roll is due but %q", st.Due())
-	}
-	return e, nil
 }
 
 func must(t testing.TB, err error) {

@@ -256,7 +256,9 @@ class Report {
       means.lastElementChild.textContent = c.status === 'pass' ? '' : c.detail
       return row
     }))
-    const count = (s) => w.checks.filter((c) => c.status === s).length
+    const seen = new Map() // the worst answer to each check: one may be asked at every roll
+    for (const c of rows) if (!seen.has(c.id)) seen.set(c.id, c.status)
+    const count = (s) => [...seen.values()].filter((status) => status === s).length
     this.#part('[data-part="counts"]').textContent = `✓ ${count('pass')} · ✕ ${count('fail')} · – ${count('unchecked')}`
   }
 

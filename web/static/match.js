@@ -23,6 +23,8 @@ function load () {
   return loading ??= open({ module: data.module, size: Number(data.size), sha256: data.sha256 })
 }
 
+let watched = null // the feed that is followed
+
 async function check () {
   const section = $('#checked')
   section.hidden = false
@@ -47,22 +49,29 @@ async function check () {
       item.dataset.outcome = c.status
       return item
     }))
-    replay.games(v, await v.games(bytes, { lang }), proofs(JSON.parse(new TextDecoder().decode(bytes)), words))
+    if (watched) return // the game that is played now is what the visitor looks at
+    const games = await v.games(bytes, { lang })
+    if (!watched) replay.games(v, games, proofs(JSON.parse(new TextDecoder().decode(bytes)), words))
   } catch (error) {
     section.hidden = true
     unable(error)
   }
 }
 
-// A Live is what the feed has told so far: for every game its lines, as a record without header.
+const tell = (score) => { document.getElementById('score').textContent = score.join(' : ') }
+
+// A Live is what the feed has told so far: for every game its lines, as a record without header, and which were aborted. What
+// a game starts from follows from how those before it ended.
 class Live {
   #games = new Map()
+  #aborted = new Set()
   #receipts = new Map()
   #drawing = null
   #again = false
+  #source
 
   constructor (token) {
-    const source = new EventSource(`${data.feed}?view=${encodeURIComponent(token)}`)
+    const source = this.#source = new EventSource(`${data.feed}?view=${encodeURIComponent(token)}`)
     const on = (name, f) => source.addEventListener(name, (e) => f(JSON.parse(e.data)))
     source.addEventListener('open', () => {
       $('#watch').hidden = true
@@ -77,18 +86,24 @@ class Live {
       show('lost', !refused)
       if (refused) $('#watch').hidden = false
     })
-    on('match', (m) => { document.getElementById('score').textContent = m.score.join(' : ') })
+    on('match', (m) => tell(m.score))
+    on('statement', (s) => { if (s.type === 'abort') this.#aborted.add(Number(s.text.match(/^game (\d+)$/m)[1])) })
     on('line', (l) => {
       if (!this.#games.has(l.game)) this.#games.set(l.game, [])
       this.#games.get(l.game)[l.line - 1] = l.text
       if (l.receipt) this.#receipts.set(`${l.game} ${l.line}`, l.receipt)
       this.#draw()
     })
-    on('end', () => {
+    on('end', (e) => {
       source.close()
+      tell(e.score)
       $('#live').hidden = true
       show('over')
     })
+  }
+
+  close () {
+    this.#source.close()
   }
 
   // One drawing at a time; what comes meanwhile is in the next.
@@ -102,8 +117,9 @@ class Live {
         this.#again = false
         const number = Math.max(...this.#games.keys())
         const record = new TextEncoder().encode(this.#games.get(number).join('\n') + '\n')
-        const { games } = await v.games(record, { lang, variant: data.variant, options: data.options })
-        for (const g of games) g.game = number
+        const before = Array.from({ length: number - 1 }, (_, i) => this.#aborted.has(i + 1) ? '' : this.#games.get(i + 1)?.at(-1) ?? '')
+        const { games } = await v.games(record, { lang, variant: data.variant, options: data.options, before })
+        for (const g of games) if (g.after && !this.#aborted.has(number)) tell(g.after)
         replay.games(v, { games }, (g, s) => {
           const receipt = this.#receipts.get(`${g.game} ${s.line}`)
           return receipt ? { checks: [], receipt, opening: '' } : null
@@ -117,15 +133,20 @@ class Live {
   }
 }
 
+function watch (token) {
+  watched?.close()
+  watched = new Live(token)
+}
+
 if (data.bundle) check()
-else if (data.feed) {
+if (data.feed) {
   // The token stands behind the # of a link, which no browser sends to a server on its own.
   const token = new URLSearchParams(location.hash.slice(1)).get('view')
   const form = $('#watch')
   form.hidden = false
   form.addEventListener('submit', (e) => {
     e.preventDefault()
-    new Live($('#token').value.trim())
+    watch($('#token').value.trim())
   })
-  if (token) new Live(token)
+  if (token) watch(token)
 }

@@ -1,19 +1,18 @@
 // Shows the games of a file step by step, in the elements of templates/replay.html. What a step is comes from the verifier
-// (verifier.js): the states that its replay went through. A board is drawn once and kept; a step only puts it into the page.
+// (verifier.js): the states that its replay went through. A board is drawn once and kept; a step only puts into the page what
+// has changed on it (drawing.js).
+
+import { Drawing } from './drawing.js'
+
+export { picture } from './drawing.js'
 
 const SVG = 'http://www.w3.org/2000/svg'
 const KEPT = 600 // boards
 const LISTED = 400 // lines in the list at a time
+const AHEAD = 6 // boards that are drawn before they are needed
 
 /** fill puts arguments into a text of the catalogue. */
 export const fill = (text, ...args) => text.replace(/\{(\d)\}/g, (all, n) => args[n] ?? all)
-
-/** picture makes elements of what the verifier has drawn; text that is no picture becomes none. */
-export function picture (text) {
-  const root = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement
-  if (root.nodeName !== 'svg') throw new Error('the board is no picture')
-  return document.importNode(root, true)
-}
 
 const pips = { 1: [[1, 1]], 2: [[0, 0], [2, 2]], 3: [[0, 0], [1, 1], [2, 2]], 4: [[0, 0], [2, 0], [0, 2], [2, 2]], 5: [[0, 0], [2, 0], [1, 1], [0, 2], [2, 2]], 6: [[0, 0], [2, 0], [0, 1], [2, 1], [0, 2], [2, 2]] }
 
@@ -43,6 +42,7 @@ export class Replay {
   #game = 0
   #step = 0
   #boards = new Map()
+  #drawing
   #asked = 0
   #timer = 0
   #first = -1 // of the listed lines
@@ -52,6 +52,7 @@ export class Replay {
     for (const e of root.querySelectorAll('[data-part]')) this.#parts[e.dataset.part] = e
     this.#names = new Map(Array.from(root.querySelectorAll('dl.names dt'), (e) => [e.textContent, e.nextElementSibling.textContent]))
     const p = this.#parts
+    this.#drawing = new Drawing(p.board)
     root.addEventListener('click', (e) => {
       const button = e.target.closest('button')
       if (button?.dataset.do) this.#does[button.dataset.do]()
@@ -62,7 +63,10 @@ export class Replay {
     p.view.addEventListener('change', () => this.#show())
     p.names.addEventListener('change', () => this.#show())
     p.game.addEventListener('change', () => this.open(Number(p.game.value)))
-    p.throw.addEventListener('click', () => this.#prove(p.proof.hidden))
+    p.throw.addEventListener('click', () => {
+      this.#prove(p.proof.hidden)
+      if (!p.proof.hidden) p.proof.scrollIntoView({ block: 'nearest' })
+    })
   }
 
   #names
@@ -74,6 +78,14 @@ export class Replay {
     last: () => this.go(this.#steps.length - 1),
     fault: () => this.toFault(),
     play: () => this.#timer ? this.pause() : this.play(),
+  }
+
+  // The step whose dice lie on the table: they stay there while they are played.
+  get #thrown () {
+    const at = this.#steps[this.#step]
+    if (!at || at.dice || !/^move /.test(at.text)) return at
+    for (let i = this.#step - 1; i >= 0; i--) if (this.#steps[i].dice) return this.#steps[i]
+    return at
   }
 
   get #steps () { return this.#games[this.#game]?.steps ?? [] }
@@ -161,14 +173,20 @@ export class Replay {
     const [p, game] = [this.#parts, this.#games[this.#game]]
     const s = game?.steps[this.#step]
     if (!s) return
+    this.#list() // first: it measures, which is free while nothing else has changed
     p.seek.value = this.#step
     p.seek.setAttribute('aria-valuetext', s.event)
     p.place.textContent = fill(p.place.dataset.text, this.#step + 1, game.steps.length)
     p.event.textContent = s.event
-    p.dice.replaceChildren(...(s.dice ?? []).map(die))
-    p.throw.hidden = !s.dice
-    p.name.textContent = s.dice && p.names.checked ? this.#names.get([...s.dice].sort((a, b) => b - a).join('-')) ?? '' : ''
+    const dice = this.#thrown.dice
+    p.dice.replaceChildren(...(dice ?? []).map(die))
+    p.throw.hidden = !dice
+    p.name.textContent = dice && p.names.checked ? this.#names.get([...dice].sort((a, b) => b - a).join('-')) ?? '' : ''
     p.handed.hidden = !s.handed
+    const series = / series=(points|combined):/.test(game.options ?? '')
+    p.score.hidden = !series
+    if (series) p.score.textContent = fill(p.score.dataset.text, ...game.score)
+    p.crawford.hidden = !game.crawford
     const cube = s.cube && (s.cube.value > 1 || s.cube.owner)
     p.cube.hidden = !cube
     if (cube) p.cube.textContent = fill(p.cube.dataset.text, s.cube.value, s.cube.owner ?? p.cube.dataset.middle)
@@ -184,8 +202,7 @@ export class Replay {
       p.legal.hidden = !s.fault.alternatives.length
       p.alternatives.replaceChildren(...s.fault.alternatives.map((text) => Object.assign(document.createElement('li'), { textContent: text })))
     }
-    this.#list()
-    this.#prove(!p.proof.hidden && s.dice)
+    this.#prove(!p.proof.hidden && dice)
     this.#draw()
   }
 
@@ -216,12 +233,15 @@ export class Replay {
     const asked = ++this.#asked
     const seat = this.#parts.view.value
     try {
-      const board = await this.#board(this.#game, this.#step, seat)
+      const step = this.#step
+      const board = await this.#board(this.#game, step, seat)
       if (asked !== this.#asked) return
-      this.#parts.board.replaceChildren(board)
-      if (this.#step + 1 < this.#steps.length) await this.#board(this.#game, this.#step + 1, seat)
+      this.#drawing.show(board)
+      this.#parts.board.dataset.step = step
+      const ahead = Math.min(step + (this.#timer ? AHEAD : 1), this.#steps.length - 1)
+      for (let next = step + 1; next <= ahead && asked === this.#asked; next++) await this.#board(this.#game, next, seat)
     } catch {
-      if (asked === this.#asked) this.#parts.board.replaceChildren() // no game was running there
+      if (asked === this.#asked) this.#drawing.clear() // no game was running there
     }
   }
 
@@ -229,14 +249,14 @@ export class Replay {
     const [boards, name] = [this.#boards, `${game} ${step} ${seat}`]
     if (!boards.has(name)) {
       if (boards.size >= KEPT) boards.delete(boards.keys().next().value)
-      boards.set(name, this.#verifier.board(game, step, seat).then(picture))
+      boards.set(name, this.#verifier.board(game, step, seat))
     }
     return boards.get(name)
   }
 
   #prove (open) {
     const p = this.#parts
-    const s = this.#steps[this.#step]
+    const s = this.#thrown
     p.proof.hidden = !open
     p.throw.setAttribute('aria-expanded', String(Boolean(open)))
     if (!open) return

@@ -44,6 +44,7 @@ class Verifier {
   #worker = null
   #started = null
   #calls = new Map()
+  #waiting = 0 // calls, those that wait for the module too
   #next = 1
   #speaks = null // the worker that has the details
   #shown = null // what games() opened, to be opened again in a new worker
@@ -90,12 +91,17 @@ class Verifier {
   }
 
   async #call(method, ...args) {
-    await this.ready()
-    const id = this.#next++
-    return new Promise((resolve, reject) => {
-      this.#calls.set(id, { resolve, reject })
-      this.#worker.postMessage({ id, method, args })
-    })
+    this.#waiting++
+    try {
+      await this.ready()
+      const id = this.#next++
+      return await new Promise((resolve, reject) => {
+        this.#calls.set(id, { resolve, reject })
+        this.#worker.postMessage({ id, method, args })
+      })
+    } finally {
+      this.#waiting--
+    }
   }
 
   async #speak(lang = 'en') {
@@ -135,7 +141,10 @@ class Verifier {
     return this.#call('line', game, line, lang)
   }
 
-  /** games follows the games of any of these files step by step, the events told in options.lang. */
+  /**
+   * games follows the games of any of these files step by step, the events told in options.lang. A record without header that
+   * is not the first game of its match needs options.before: for each game before it the end line, '' if it was aborted.
+   */
   async games(bytes, options = {}) {
     await this.#speak(options.lang)
     const text = await this.#call('games', bytes, options)
@@ -160,8 +169,8 @@ class Verifier {
     if (this.#shown && this.#shown.worker !== this.#worker) await this.games(this.#shown.bytes, this.#shown.options)
   }
 
-  /** stop ends whatever is being computed; the next call begins anew. */
+  /** stop ends whatever is being computed; the next call begins anew. A verifier that has nothing to do is kept. */
   stop() {
-    if (this.#worker) this.#die('stopped', () => {})
+    if (this.#worker && this.#waiting) this.#die('stopped', () => {})
   }
 }

@@ -18,15 +18,19 @@ onmessage = async ({ data }) => {
 async function start({ module, size, sha256 }) {
   const response = await fetch(module)
   if (!response.ok) throw new Error(`the verifier could not be loaded: ${response.status} ${module}`)
-  const bytes = await read(response, size)
-  const sum = await hash(bytes)
+  // Compiled while it arrives, from a copy: what runs is what was hashed. The browser keeps what it has compiled.
+  const compiled = WebAssembly.compileStreaming(response.clone())
+  compiled.catch(() => {}) // told below, once the hash is known
+  const sum = await hash(await read(response, size))
   if (sha256 && sum && sum !== sha256) throw new Error(`the verifier is not the expected one: its SHA-256 is ${sum}`)
   const go = new Go()
-  const { instance } = await WebAssembly.instantiate(bytes, go.importObject)
+  const instance = await WebAssembly.instantiate(await compiled, go.importObject)
   const end = go.run(instance)
   const fatal = (why) => postMessage({ fatal: why })
   end.then(() => fatal('the verifier has stopped: the file may need more memory than the browser gives'), (error) => fatal(error.message))
+  let asked = false
   onmessage = ({ data: { id, method, args } }) => {
+    asked = true
     let answer
     try {
       answer = globalThis.fairdice[method](...args)
@@ -38,6 +42,17 @@ async function start({ module, size, sha256 }) {
   }
   globalThis.fairdice.progress = (done, total) => postMessage({ checked: [done, total] })
   postMessage({ ready: { sha256: sum, version: globalThis.fairdice.version } })
+  await exercise(() => asked || go.exited)
+}
+
+// exercise has the module do in its idle time what takes it longest, one bit after the other, until somebody asks for
+// something: an engine makes fast code only of what has run for a while, and the first file is not to wait for that.
+async function exercise(busy) {
+  for (let i = 0; i < 120; i++) {
+    await new Promise((done) => setTimeout(done))
+    if (busy()) return
+    globalThis.fairdice.exercise()
+  }
 }
 
 // read reads a response and reports how far it is. The length that a server
