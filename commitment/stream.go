@@ -63,11 +63,11 @@ func (n Lengths) Total() int { return n[0] + n[1] + n[2] }
 func (n Lengths) Validate() error {
 	for st, k := range n {
 		if k < 1 || k > MaxRolls {
-			return fmt.Errorf("check lengths: stream %s has %d rolls, want 1 to %d", Stream(st), k, MaxRolls)
+			return phrase.Errorf("check lengths: stream %s has %d rolls, want 1 to %d", Stream(st), k, MaxRolls)
 		}
 	}
 	if n.Total() > MaxRolls {
-		return fmt.Errorf("check lengths: %d rolls in all, at most %d", n.Total(), MaxRolls)
+		return phrase.Errorf("check lengths: %d rolls in all, at most %d", n.Total(), MaxRolls)
 	}
 	return nil
 }
