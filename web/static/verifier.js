@@ -105,6 +105,14 @@ class Verifier {
     return JSON.parse(await this.#call('text', lang))
   }
 
+  /**
+   * cosigned says who has signed a checkpoint, a signed note, under options.key: of the witnesses in options.policy (a text)
+   * and options.witnesses (keys). quorum and the status of each line are pass, fail or unchecked.
+   */
+  async cosigned(note, options) {
+    return JSON.parse(await this.#call('cosigned', note, options))
+  }
+
   /** games follows the games of any of these files step by step, the events told in options.lang. */
   async games(bytes, options = {}) {
     const text = await this.#call('games', bytes, options)
