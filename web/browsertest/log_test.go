@@ -20,6 +20,7 @@ import (
 	"fairdice/commitment"
 	"fairdice/house"
 	"fairdice/internal/browser"
+	"fairdice/store"
 	"fairdice/translog"
 	"fairdice/translog/witness"
 )
@@ -62,11 +63,12 @@ func watched(t *testing.T, keys *[]string, names ...string) func(*house.Config) 
 // cosigned waits until all of the log is cosigned, and is the note.
 func (s *service) cosigned(t *testing.T, lines int) string {
 	t.Helper()
-	page, err := s.client.LogStatements(t.Context(), client.StatementList{})
-	must(t, err)
-	head, err := translog.ReadCheckpoint(page.Published.Checkpoint)
-	must(t, err)
-	for {
+	var head store.LogHead
+	must(t, s.store.View(t.Context(), func(r store.Reader) (err error) {
+		head, err = r.LogHead()
+		return err
+	}))
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		r, err := http.Get(s.url + "/checkpoint")
 		must(t, err)
 		text, err := io.ReadAll(r.Body)
@@ -74,10 +76,8 @@ func (s *service) cosigned(t *testing.T, lines int) string {
 		if c, err := translog.ReadCheckpoint(string(text)); err == nil && c.Size >= head.Size && strings.Count(string(text), "\n— ") == 1+lines {
 			return string(text)
 		}
-		select {
-		case <-t.Context().Done():
-			t.Fatalf("the checkpoint is not cosigned:\n%s", text)
-		case <-time.After(20 * time.Millisecond):
+		if time.Now().After(deadline) {
+			t.Fatalf("the checkpoint of %d statements is not cosigned:\n%s", head.Size, text)
 		}
 	}
 }
