@@ -119,8 +119,12 @@ func newService(dir string, log io.Writer, change ...func(*house.Config)) (s *se
 		return nil, err
 	}
 	const any = 1_000_000
+	tiles := server.New(s.store)
+	if len(c.Witnesses) > 0 {
+		tiles = server.NewCosigned(s.store)
+	}
 	handler, err := api.New(api.Config{
-		House: s.house, Log: server.New(s.store), Site: site, Version: "test", Logger: quiet, Now: clock, WorkRate: any, ReadRate: any, LinkRate: any,
+		House: s.house, Log: tiles, Site: site, Version: "test", Logger: quiet, Now: clock, WorkRate: any, ReadRate: any, LinkRate: any,
 	})
 	if err != nil {
 		return nil, err
