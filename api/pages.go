@@ -3,8 +3,6 @@ package api
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"fairdice/audit"
 	"fairdice/audit/stats"
 	"fairdice/commitment"
 	"fairdice/house"
@@ -228,7 +227,7 @@ const listedOverdue = 50
 // logPage shows where the log stands, and what all its dice add up to.
 func (s *server) logPage(r *http.Request) (web.Page, error) {
 	ctx := r.Context()
-	p := web.Log{Origin: s.house.Origin(), Key: s.house.VerifierKey()}
+	p := web.Log{Origin: s.house.Origin(), Key: s.house.VerifierKey(), Module: s.site.Module()}
 	if err := s.headOf(ctx, &p); err != nil {
 		return nil, err
 	}
@@ -289,32 +288,28 @@ func (s *server) headOf(ctx context.Context, p *web.Log) error {
 	if p.Time, err = commitment.ParseTime(strings.TrimSuffix(text, "\n")); err != nil {
 		return fmt.Errorf("read last statement: %w", err)
 	}
-	p.Witnesses = witnesses(note)
-	return nil
+	return s.watched(p)
 }
 
-// cosignature is the size of a witness's signature behind the four bytes of its
-// key's hash: the seconds in eight bytes, and Ed25519 (C2SP tlog-cosignature).
-const cosignature = 4 + 8 + 64
-
-// witnesses lists who else has signed. Whose keys those are, and so whether the
-// signatures are good, only the holder of a policy can tell.
-func witnesses(note string) (list []web.Witness) {
-	_, lines, _ := strings.Cut(note, "\n\n")
-	for line := range strings.Lines(lines) {
-		fields := strings.Fields(line)
-		if len(fields) != 3 {
-			continue
-		}
-		raw, err := base64.StdEncoding.DecodeString(fields[2])
-		if err != nil || len(raw) != cosignature {
-			continue
-		}
-		list = append(list, web.Witness{
-			Name: fields[1], Hash: hex.EncodeToString(raw[:4]), Time: time.Unix(int64(binary.BigEndian.Uint64(raw[4:])), 0),
-		})
+// watched adds who else has signed. The page checks it again, under the keys
+// that the visitor trusts.
+func (s *server) watched(p *web.Log) error {
+	trust := audit.Trust{Key: p.Key, Policy: s.house.Policy()}
+	if trust.Policy != nil {
+		p.Policy = trust.Policy.WithoutURLs().Text()
 	}
-	return list
+	c, err := audit.ReadCosigned(p.Checkpoint, trust)
+	if err != nil {
+		return fmt.Errorf("read cosignatures: %w", err)
+	}
+	for _, l := range c.Lines {
+		w := web.Witness{Name: l.Name, Hash: l.Hash}
+		if l.Status == audit.Pass {
+			w.Time = time.Unix(l.Time, 0).UTC()
+		}
+		p.Witnesses = append(p.Witnesses, w)
+	}
+	return nil
 }
 
 // checkpoint asks the log's own handler, "" before anything was signed.

@@ -241,6 +241,14 @@ func (h *House) Close() error {
 // Origin is the name of the log.
 func (h *House) Origin() string { return h.origin }
 
+// Policy says which witnesses must cosign this log, nil if it has none.
+func (h *House) Policy() *translog.Policy {
+	if h.cosigner == nil {
+		return nil
+	}
+	return h.cosigner.policy
+}
+
 // VerifierKey is the log's verifier key, which players pin.
 func (h *House) VerifierKey() string { return h.logKey }
 

@@ -37,6 +37,9 @@ func ParseWitness(vkey string) (Witness, error) {
 // Name returns the key's name.
 func (w Witness) Name() string { return w.key.Name }
 
+// Hash returns the key's hash as signature lines have it, 8 hex digits.
+func (w Witness) Hash() string { return fmt.Sprintf("%08x", w.key.KeyHash()) }
+
 // String returns the verifier key.
 func (w Witness) String() string { return w.key.String() }
 

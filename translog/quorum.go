@@ -135,3 +135,17 @@ func NewPolicy(logKey string, witnesses []string) (*Policy, error) {
 	}
 	return ParsePolicy(text + "group witnesses all" + members + "\nquorum witnesses\n")
 }
+
+// WithoutURLs is the same policy without the addresses of logs and witnesses,
+// which are nobody's business but of those who ask them.
+func (p *Policy) WithoutURLs() *Policy {
+	bare := *p
+	bare.logs, bare.witnesses = slices.Clone(p.logs), slices.Clone(p.witnesses)
+	for i := range bare.logs {
+		bare.logs[i].url = ""
+	}
+	for i := range bare.witnesses {
+		bare.witnesses[i].url = ""
+	}
+	return &bare
+}

@@ -30,7 +30,7 @@ export function shaped (answer) {
 
 // Every statement proved against the checkpoint, sorted by type.
 export async function readEvidence (statements, head) {
-  const e = { origin: head.origin, open: [], commit: [], assign: [], deal: [], ended: new Set(), over: false }
+  const e = { origin: head.origin, open: [], commit: [], assign: [], deal: [], used: [], ended: new Set(), over: false }
   const seen = new Set()
   for (const { index, text, path } of statements) {
     const hashes = await distrusting('log.inclusion', () => path.map(unhex), `statement ${index}: `)
@@ -40,6 +40,7 @@ export async function readEvidence (statements, head) {
     if (seen.has(index)) throw new Distrust('format', `statement ${index} comes twice`)
     seen.add(index)
     const s = await distrusting('format', () => parseStatement(text), `statement ${index}: `)
+    if (s.type === 'deal' || s.type === 'abort') e.used.push(s)
     if (s.type === 'close' || s.type === 'abort') e.ended.add(s.game)
     else if (s.type === 'finish') e.over = true
     else e[s.type]?.push({ index, hash: hex(await sha256(text)), s })

@@ -103,6 +103,8 @@ type Log struct {
 	Root                    string
 	Time                    time.Time // of the last statement that the checkpoint contains
 	Witnesses               []Witness
+	Policy                  string  // C2SP tlog-policy: which witnesses the service names; "": none
+	Module                  *Module // nil: it was not built
 	Overdue                 []Overdue
 	More                    bool // there is more overdue than listed
 	Tests                   []Test
@@ -113,7 +115,7 @@ type Log struct {
 // Witness is a signature on the checkpoint besides the log's own.
 type Witness struct {
 	Name, Hash string
-	Time       time.Time
+	Time       time.Time // zero: it is no good one of a witness that the service names
 }
 
 // Overdue is what the house owes the log.

@@ -8,14 +8,11 @@ export interface Store {
 
 export interface Statement { index: number, text: string, path: string[] }
 
-/** Where statements come from. It is not trusted. */
+/** The service: where statements come from, and how many links of each seat it has and what is due. It is not trusted. */
 export interface Source {
   statements (match: string, seen: number): Promise<{ statements: Statement[], checkpoint: string, consistency?: string[] }>
-}
-
-/** A source that also says what is due, for throws of mode live. */
-export interface Table extends Source {
   match (match: string): Promise<{
+    links: number[]
     games: Array<{ due?: string, links?: boolean[], draw?: { segment: number, stream: string, throw: number } }>
   }>
 }
@@ -64,6 +61,11 @@ export class NotDue extends Error {
   constructor (what: string)
 }
 export class Spent extends Error {}
+export class Outdated extends Error {
+  released: number
+  known: number
+  constructor (released: number, known: number)
+}
 
 export class Player {
   private constructor ()
@@ -77,6 +79,6 @@ export class Player {
   get file (): string
   join (terms: Terms): Promise<void>
   release (source: Source, game: number, segment: number): Promise<Link>
-  releaseThrow (table: Table, game: number, segment: number, turn: number): Promise<Link>
+  releaseThrow (source: Source, game: number, segment: number, turn: number): Promise<Link>
   checkRoll (roll: Roll): Promise<{ unchecked: string[] }>
 }

@@ -11,15 +11,17 @@
 //   const { unchecked } = await player.checkRoll(roll)           // what a draw answered
 //
 // `store` keeps one text: get() resolves to it, or to null, and set(text, previous) resolves once text is durable, or
-// throws if what is kept is not `previous`, so that two tabs cannot spend one chain. `source` is where statements come from
-// and is not trusted: statements(match, seen) resolves to the answer of GET /v1/matches/{match}/statements?since={seen},
-// and for throws of mode live match(match) to that of GET /v1/matches/{match}.
+// throws if what is kept is not `previous`, so that two tabs cannot spend one chain. `source` is the service and is not
+// trusted: statements(match, seen) resolves to the answer of GET /v1/matches/{match}/statements?since={seen}, and
+// match(match) to that of GET /v1/matches/{match}.
 //
 // Why each check is there: without the open in the log with his own anchor, a house-made link would take his place. Without
 // the commit before the assign the house could pick a secret to its liking, and without the assign in a signed checkpoint
 // it could pick a sequence after it has seen the link. A checkpoint that does not extend the last one means there are two
 // logs, one of them for him alone. A second link for one segment would give the house two hands to choose from: the state is
-// durable before a link leaves, so that after a crash the same link is released again, never another.
+// durable before a link leaves, so that after a crash the same link is released again, never another. One link for two
+// segments would let the house choose the dice of the second one, knowing it: a state that is older than what has left,
+// as from an old copy of its file, releases nothing (Outdated).
 //
 // The BLS signature of a beacon needs more than WebCrypto has. Whoever can check one gives `beacon`, a function of round and
 // signature (hex) that resolves to whether it is good; without it checkRoll says that deal.beacon was not checked.
@@ -61,6 +63,17 @@ export class Spent extends Error {
   }
 }
 
+/** The state is an old copy of the chain: more links have left than it knows of. No link has left now. */
+export class Outdated extends Error {
+  constructor (released, known) {
+    super(`release link: this is an old copy of the chain: it knows of ${known} released links, but ${released} have left: ` +
+      'use the newest copy, or make a new chain and have a new match opened with its anchor')
+    this.name = 'Outdated'
+    this.released = released
+    this.known = known
+  }
+}
+
 // v_1 … v_n with every step-th link kept, counted from the last: any link is at most step hashes away.
 class Chain {
   static async restore (last, n) {
@@ -86,6 +99,16 @@ class Chain {
     let v = this.marks[Math.floor(back / this.step)]
     for (let i = back % this.step; i > 0; i--) v = await linkBefore(v)
     return hex(v)
+  }
+
+  // The number of a link in hex, from 1; 0 if it is none of the chain.
+  async number (link) {
+    let v = unhex(link)
+    for (let n = 1; n <= this.length; n++) {
+      v = await linkBefore(v)
+      if (hex(v) === this.anchor) return n
+    }
+    return 0
   }
 }
 
@@ -158,20 +181,21 @@ export class Player {
 
   /**
    * Checks everything docs/protocol.md §4 asks for, remembers durably that the next link belongs to this segment, and
-   * resolves to { seat, link }. The same segment gets the same link again. Throws Distrust when the house is not to be believed.
+   * resolves to { seat, link }. The same segment gets the same link again. Throws Distrust when the house is not to be believed,
+   * and Outdated when the state is not to be.
    */
   release (source, game, segment) {
-    return this.#alone(() => this.#release(source, game, segment, 0, (draft, e) => this.#admit(draft, e, game, segment)))
+    return this.#alone(() => this.#release(source, game, segment, 0, (draft, e) => this.#admit(source, draft, e, game, segment)))
   }
 
   /**
    * The same for one throw of mode live: also that the segment was dealt with this player's own link, and that it is his turn.
    * The seat on roll is first, which is its refusal to double. Throws of a game count from 1. Throws NotDue if it is too early.
    */
-  releaseThrow (table, game, segment, turn) {
+  releaseThrow (source, game, segment, turn) {
     return this.#alone(async () => {
       if (!(turn >= 1)) throw new Error(`release link: throws count from 1, not ${turn}`)
-      return this.#release(table, game, segment, turn, (draft, e) => this.#admitThrow(table, draft, e, game, segment, turn))
+      return this.#release(source, game, segment, turn, (draft, e) => this.#admitThrow(source, draft, e, game, segment, turn))
     })
   }
 
@@ -238,8 +262,8 @@ export class Player {
   }
 
   // Decides whether the next link may go to this segment, and writes that into the draft of the next state.
-  async #admit (draft, e, game, segment) {
-    const open = this.#admitMatch(draft, e)
+  async #admit (source, draft, e, game, segment) {
+    const open = await this.#admitMatch(draft, e)
     const assign = assignOf(e, game, segment)
     // What was relied on when earlier links left must still stand.
     for (const r of draft.released) {
@@ -253,19 +277,53 @@ export class Player {
     this.#passed('assign')
     if (find(draft, game, segment) >= 0) return // the same link again
     if (e.over || e.ended.has(game)) throw new Error(`release link: game ${game} has ended`)
-    if (e.deal.some((d) => d.s.game === game && d.s.segment === segment)) {
-      throw new Distrust('deal.links', `game ${game}, segment ${segment} was dealt without this player's link`)
-    }
+    this.#checkTaken(draft, e, await source.match(this.match))
     this.#spend(draft, { game, segment, sequence: assign.s.sequence, assign: assign.hash, rolls: commit.rolls })
   }
 
-  // The one open, and that it is still the one seen before.
-  #admitMatch (draft, e) {
+  // The one open, that it is still the one seen before, and that the links in the log are those that have left.
+  async #admitMatch (draft, e) {
     const open = this.#checkOpen(e)
     if (draft.open && draft.open !== open.hash) throw new Distrust('statements.refs', 'the open is not the one seen before')
     draft.open = open.hash
+    await this.#checkUsed(draft, e)
     this.#passed('open')
     return open
+  }
+
+  // The links that the log shows are those that the state says have left, and for what.
+  async #checkUsed (draft, e) {
+    const seat = seatOf(e, this.anchor)
+    let left = draft.released.length
+    for (const { game, segment, [`link-${seat}`]: link } of e.used) { // without a segment: an abort, which does not name it
+      const what = segment ? `game ${game}, segment ${segment} was dealt` : `game ${game} was aborted`
+      if (!link && !segment) continue // the game was aborted before the link had left
+      if (!link) throw new Distrust('deal.links', `${what} without this player's link`)
+      if (await this.#releasedFor(draft, game, segment, link)) continue
+      const n = await this.#chain.number(link)
+      if (n === 0) throw new Distrust('deal.links', `${what} with a link that is not this player's`)
+      if (n > draft.released.length) left = Math.max(left, n)
+      else {
+        const r = draft.released[n - 1]
+        throw new Distrust('deal.links', `${what} with the link that was released for game ${r.game}, segment ${r.segment}`)
+      }
+    }
+    if (left > draft.released.length) throw new Outdated(left, draft.released.length)
+  }
+
+  async #releasedFor (draft, game, segment, link) {
+    for (const [i, r] of draft.released.entries()) {
+      if (r.game === game && !r.throw && (!segment || r.segment === segment) && await this.#chain.link(i + 1) === link) return true
+    }
+    return false
+  }
+
+  // Links for a deal that is still to come, and those for throws, are not in the log. What the service says of them has no
+  // proof: one that says too few could only have done so by hiding a link that it holds, and one that says too many gets none.
+  #checkTaken (draft, e, { links } = {}) {
+    const taken = links?.[seatOf(e, this.anchor) === 'b' ? 1 : 0]
+    if (links?.length !== 2 || !Number.isSafeInteger(taken)) throw new Error('release link: the service does not say how many links it has')
+    if (taken > draft.released.length) throw new Outdated(taken, draft.released.length)
   }
 
   #spend (draft, r) {
@@ -291,8 +349,8 @@ export class Player {
   }
 
   // The same for a throw.
-  async #admitThrow (table, draft, e, game, segment, turn) {
-    const open = this.#admitMatch(draft, e)
+  async #admitThrow (source, draft, e, game, segment, turn) {
+    const open = await this.#admitMatch(draft, e)
     if (open.s.mode !== 'live') throw new Error(`release link: a throw of mode ${open.s.mode} needs none`)
     const number = find(draft, game, segment)
     if (number < 0) throw new Error(`release link: none was released for the cut of game ${game}, segment ${segment}`)
@@ -305,16 +363,18 @@ export class Player {
     this.#passed('deal')
     if (find(draft, game, segment, turn) >= 0) return // the same link again
     if (e.over || e.ended.has(game)) throw new Error(`release link: game ${game} has ended`)
+    const shown = await source.match(this.match)
+    this.#checkTaken(draft, e, shown) // of throws the log shows nothing before the match is over
     // A link for a later throw would be known before the dice of this one are.
     const last = Math.max(0, ...draft.released.filter((r) => r.game === game).map((r) => r.throw ?? 0))
     if (turn !== last + 1) throw new NotDue(`throw ${turn} of game ${game}: the next one is ${last + 1}`)
-    await this.#myTurn(table, e, game, segment, turn)
+    this.#myTurn(shown, e, game, segment, turn)
     this.#spend(draft, { game, segment, throw: turn, sequence: mine.sequence, assign: mine.assign, rolls: mine.rolls })
   }
 
-  // What is due has no proof: a table that lies about it gets no link it could not have had.
-  async #myTurn (table, e, game, segment, turn) {
-    const g = (await table.match(this.match)).games?.[game - 1]
+  // What is due has no proof: a service that lies about it gets no link it could not have had.
+  #myTurn ({ games }, e, game, segment, turn) {
+    const g = games?.[game - 1]
     if (!g) throw new NotDue(`the service shows no game ${game}`)
     if (g.draw?.throw !== turn || g.draw.segment !== segment) throw new NotDue(`throw ${turn} of game ${game}, segment ${segment}; "${g.due ?? ''}"`)
     const { stream } = g.draw

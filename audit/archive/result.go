@@ -17,9 +17,9 @@ type Result struct {
 	Key       string                 `json:"key"` // of the log
 	Size      int64                  `json:"size"`
 	Root      commitment.Hash        `json:"root"`
-	First     time.Time              `json:"first"` // time of the first open
-	Last      time.Time              `json:"last"`  // time of the last statement
-	Now       time.Time              `json:"now"`   // when deadlines were judged that nothing has met
+	First     time.Time              `json:"first,omitzero"` // time of the first open
+	Last      time.Time              `json:"last,omitzero"`  // time of the last statement
+	Now       time.Time              `json:"now"`            // when deadlines were judged that nothing has met
 	LogOnly   bool                   `json:"logOnly"`
 	Sequences []SequenceCount        `json:"sequences"`
 	Overdue   []audit.SequenceReport `json:"overdue"` // the first of them

@@ -1,6 +1,7 @@
 package player
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -50,6 +51,7 @@ type evidence struct {
 	commits []entry[commitment.Commit]
 	assigns []entry[commitment.Assign]
 	deals   []entry[commitment.Deal]
+	used    []used
 	ended   map[int]bool // games closed or aborted
 	over    bool         // the match is finished
 }
@@ -85,10 +87,12 @@ func readEvidence(answer client.Published, head translog.Checkpoint) (evidence, 
 			e.assigns = append(e.assigns, entry[commitment.Assign]{st.Index, hash, s})
 		case commitment.Deal:
 			e.deals = append(e.deals, entry[commitment.Deal]{st.Index, hash, s})
+			e.used = append(e.used, used{s.Game, s.Segment, [2]*commitment.Hash{s.LinkA, s.LinkB}})
 		case commitment.Close:
 			e.ended[s.Game] = true
 		case commitment.Abort:
 			e.ended[s.Game] = true
+			e.used = append(e.used, used{s.Game, 0, [2]*commitment.Hash{s.LinkA, s.LinkB}})
 		case commitment.Finish:
 			e.over = true
 		}
@@ -115,7 +119,7 @@ func isSelf(a *commitment.Anchor, own commitment.Hash) bool {
 
 // admit decides whether the next link may go to this segment, and returns the
 // state that says so.
-func (p *Player) admit(next state, e evidence, game, segment int) (state, error) {
+func (p *Player) admit(ctx context.Context, from Source, next state, e evidence, game, segment int) (state, error) {
 	next, open, err := p.admitMatch(next, e)
 	if err != nil {
 		return next, err
@@ -144,16 +148,21 @@ func (p *Player) admit(next state, e evidence, game, segment int) (state, error)
 	if next.find(slot{game, segment, 0}) >= 0 {
 		return next, nil // the same link again
 	}
-	switch {
-	case e.over || e.ended[game]:
+	if e.over || e.ended[game] {
 		return next, fmt.Errorf("release link: game %d has ended", game)
-	case slices.ContainsFunc(e.deals, func(d entry[commitment.Deal]) bool { return d.s.Game == game && d.s.Segment == segment }):
-		return next, distrust("deal.links", "game %d, segment %d was dealt without this player's link", game, segment)
+	}
+	m, err := from.Match(ctx, p.state.Terms.Match)
+	if err != nil {
+		return next, fmt.Errorf("release link: %w", err)
+	}
+	if err := p.checkTaken(m, next, e); err != nil {
+		return next, err
 	}
 	return p.spend(next, released{Game: game, Segment: segment, Sequence: assign.s.Sequence, Assign: assign.hash, Rolls: commit.Rolls})
 }
 
-// admitMatch checks the open, and that it is still the one seen before.
+// admitMatch checks the open, that it is still the one seen before, and that the
+// links in the log are those that have left.
 func (p *Player) admitMatch(next state, e evidence) (state, entry[commitment.Open], error) {
 	open, err := p.checkOpen(e)
 	if err != nil {
@@ -163,7 +172,7 @@ func (p *Player) admitMatch(next state, e evidence) (state, entry[commitment.Ope
 		return next, open, distrust("statements.refs", "the open is not the one seen before")
 	}
 	next.Open = open.hash
-	return next, open, nil
+	return next, open, p.checkUsed(next, e)
 }
 
 // spend gives the next link of the chain to r.

@@ -119,9 +119,12 @@ func (p *Player) Join(t Terms) error {
 	return nil
 }
 
-// Source is where statements come from; it is not trusted. A *client.Client is one.
+// Source is where statements come from, and what has no proof: how many links
+// the service has taken, and in mode live which throw is due. It is not trusted:
+// one that lies gets no link that it could not have had. A *client.Client is one.
 type Source interface {
 	Statements(ctx context.Context, match string, seen int64) (client.Published, error)
+	Match(ctx context.Context, match string) (client.Match, error)
 }
 
 // Link is a link that may leave the player's hands.
@@ -133,10 +136,11 @@ type Link struct {
 // Release checks everything PROTOCOL.md §4 asks for, remembers durably that
 // the next link belongs to this segment, and returns it. The same segment
 // gets the same link again. An error that is a *Distrust means that the house
-// is not to be believed; then no link leaves, whatever the reason.
+// is not to be believed, one that is an *Outdated that the file is an old copy
+// of the chain; then no link leaves, whatever the reason.
 func (p *Player) Release(ctx context.Context, from Source, game, segment int) (Link, error) {
 	return p.release(ctx, from, slot{game, segment, 0}, func(next state, e evidence) (state, error) {
-		return p.admit(next, e, game, segment)
+		return p.admit(ctx, from, next, e, game, segment)
 	})
 }
 

@@ -40,6 +40,7 @@ type dealer struct {
 	hashes memory
 	shown  []int // statements it shows; nil: all
 	show   func(*client.Published)
+	taken  []int // links that it says it has of A and B; nil: none
 }
 
 type memory []tlog.Hash
@@ -127,6 +128,14 @@ func (d *dealer) Statements(_ context.Context, _ string, seen int64) (client.Pub
 		d.show(&p)
 	}
 	return p, nil
+}
+
+// Match says how many links the house has.
+func (d *dealer) Match(context.Context, string) (client.Match, error) {
+	if d.taken == nil {
+		return client.Match{Links: []int{0, 0}}, nil
+	}
+	return client.Match{Links: d.taken}, nil
 }
 
 func commit(number uint64, sequence string) commitment.Commit {

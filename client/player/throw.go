@@ -9,13 +9,6 @@ import (
 	"fairdice/commitment"
 )
 
-// Table is a Source that also says what is due. That part has no proof: a
-// table that lies about it gets no link it could not have had.
-type Table interface {
-	Source
-	Match(ctx context.Context, match string) (client.Match, error)
-}
-
 // ErrNotDue says that no link for this throw may leave yet: another throw is
 // due, or the seat on roll has not released first. Ask again later.
 var ErrNotDue = errors.New("not due")
@@ -25,7 +18,7 @@ var ErrNotDue = errors.New("not due")
 // seat on roll is first, which is its refusal to double, and only then is the
 // other one. In an opening draw the order is free. Throws of a game count from
 // 1; each gets one link, the same one if it is asked for again.
-func (p *Player) ReleaseThrow(ctx context.Context, from Table, game, segment, throw int) (Link, error) {
+func (p *Player) ReleaseThrow(ctx context.Context, from Source, game, segment, throw int) (Link, error) {
 	if throw < 1 {
 		return Link{}, fmt.Errorf("release link: throws count from 1, not %d", throw)
 	}
@@ -45,7 +38,7 @@ func (p *Player) PlayThrow(ctx context.Context, c *client.Client, game, segment,
 }
 
 // admitThrow decides whether the next link may go to this throw.
-func (p *Player) admitThrow(ctx context.Context, from Table, next state, e evidence, s slot) (state, error) {
+func (p *Player) admitThrow(ctx context.Context, from Source, next state, e evidence, s slot) (state, error) {
 	next, open, err := p.admitMatch(next, e)
 	if err != nil {
 		return next, err
@@ -78,23 +71,27 @@ func (p *Player) admitThrow(ctx context.Context, from Table, next state, e evide
 	if e.over || e.ended[s.game] {
 		return next, fmt.Errorf("release link: game %d has ended", s.game)
 	}
+	m, err := from.Match(ctx, p.state.Terms.Match)
+	if err != nil {
+		return next, fmt.Errorf("release link: %w", err)
+	}
+	// Of throws the log shows nothing before the match is over.
+	if err := p.checkTaken(m, next, e); err != nil {
+		return next, err
+	}
 	// A link for a later throw would be known before the dice of this one are.
 	if last := next.lastThrow(s.game); s.throw != last+1 {
 		return next, fmt.Errorf("release link: throw %d of game %d: the next one is %d: %w", s.throw, s.game, last+1, ErrNotDue)
 	}
-	if err := p.myTurn(ctx, from, e, s); err != nil {
+	if err := p.myTurn(m, e, s); err != nil {
 		return next, err
 	}
 	return p.spend(next, released{Game: s.game, Segment: s.segment, Throw: s.throw, Sequence: mine.Sequence, Assign: mine.Assign, Rolls: mine.Rolls})
 }
 
-// myTurn asks the table whether the throw is due, and whether the other seat
-// had to be first and was.
-func (p *Player) myTurn(ctx context.Context, from Table, e evidence, s slot) error {
-	m, err := from.Match(ctx, p.state.Terms.Match)
-	if err != nil {
-		return fmt.Errorf("release link: %w", err)
-	}
+// myTurn reads whether the throw is due, and whether the other seat had to be
+// first and was.
+func (p *Player) myTurn(m client.Match, e evidence, s slot) error {
 	if s.game > len(m.Games) {
 		return fmt.Errorf("release link: the service shows no game %d: %w", s.game, ErrNotDue)
 	}

@@ -16,14 +16,14 @@ type liveDealer struct {
 	*dealer
 	game client.Game
 	none bool // says that there is no game
-	err  error
 }
 
-func (d *liveDealer) Match(context.Context, string) (client.Match, error) {
-	if d.none {
-		return client.Match{}, d.err
+func (d *liveDealer) Match(ctx context.Context, id string) (client.Match, error) {
+	m, err := d.dealer.Match(ctx, id)
+	if !d.none {
+		m.Games = []client.Game{d.game}
 	}
-	return client.Match{Games: []client.Game{d.game}}, d.err
+	return m, err
 }
 
 var otherLink = commitment.Sum([]byte("the other player's link"))

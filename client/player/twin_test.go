@@ -49,7 +49,6 @@ func (w *twin) state() string {
 // tape remembers what a house has answered.
 type tape struct {
 	player.Source
-	table      player.Table
 	statements map[string]client.Published
 	match      *client.Match
 }
@@ -63,7 +62,7 @@ func (p *tape) Statements(ctx context.Context, match string, seen int64) (client
 }
 
 func (p *tape) Match(ctx context.Context, match string) (client.Match, error) {
-	m, err := p.table.Match(ctx, match)
+	m, err := p.Source.Match(ctx, match)
 	p.match = &m
 	return m, err
 }
@@ -78,12 +77,12 @@ func (w *twin) Join(terms player.Terms) error {
 func (w *twin) Release(ctx context.Context, from player.Source, game, segment int) (player.Link, error) {
 	before, p := w.state(), &tape{Source: from, statements: make(map[string]client.Published)}
 	l, err := w.Player.Release(ctx, p, game, segment)
-	w.compare(question{State: before, Act: "release", Game: game, Segment: segment, Statements: p.statements}, l, err)
+	w.compare(question{State: before, Act: "release", Game: game, Segment: segment, Statements: p.statements, Match: p.match}, l, err)
 	return l, err
 }
 
-func (w *twin) ReleaseThrow(ctx context.Context, from player.Table, game, segment, throw int) (player.Link, error) {
-	before, p := w.state(), &tape{Source: from, table: from, statements: make(map[string]client.Published)}
+func (w *twin) ReleaseThrow(ctx context.Context, from player.Source, game, segment, throw int) (player.Link, error) {
+	before, p := w.state(), &tape{Source: from, statements: make(map[string]client.Published)}
 	l, err := w.Player.ReleaseThrow(ctx, p, game, segment, throw)
 	if p.match == nil { // the other one must not be kept from asking by the lack of an answer
 		if _, err := p.Match(ctx, w.Match()); err != nil {
@@ -129,11 +128,14 @@ func fields(t *testing.T, text string) (v map[string]any) {
 
 func kindOf(err error) string {
 	var distrust *player.Distrust
+	var outdated *player.Outdated
 	switch {
 	case err == nil:
 		return ""
 	case errors.As(err, &distrust):
 		return distrust.Check
+	case errors.As(err, &outdated):
+		return "outdated"
 	case errors.Is(err, player.ErrNotDue):
 		return "not due"
 	case errors.Is(err, commitment.ErrSpent):

@@ -149,7 +149,7 @@ func newTenants(s *settings) *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	for _, sub := range []*cobra.Command{newTenantsAdd(s), newTenantsList(s), newTenantsRotate(s), newTenantsRevoke(s)} {
-		s.flags(sub, "data", "master-key")
+		s.flags(sub, "data", "database", "master-key")
 		c.AddCommand(sub)
 	}
 	return c

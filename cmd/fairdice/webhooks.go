@@ -119,12 +119,16 @@ func newWebhooks(s *settings) *cobra.Command {
 their keys, and look after what could not be delivered, also while the service runs.`,
 		Args: cobra.NoArgs,
 	}
+	add, test := newWebhooksAdd(s), newWebhooksTest(s)
+	for _, sub := range []*cobra.Command{add, test} { // the others look up no address
+		s.flags(sub, "webhook-private")
+	}
 	for _, sub := range []*cobra.Command{
-		newWebhooksAdd(s), newWebhooksList(s), newWebhooksTest(s), newWebhooksReplay(s), newWebhooksDead(s), newWebhooksRotate(s),
+		add, newWebhooksList(s), test, newWebhooksReplay(s), newWebhooksDead(s), newWebhooksRotate(s),
 		hookCommand(s, "enable", "Send to an endpoint again that has answered 410", "An endpoint that answers 410 Gone is told nothing more until this command.\n\"fairdice webhooks replay --since\" sends what it has missed."),
 		hookCommand(s, "remove", "Remove an endpoint with all that it was still to be told", "Remove an endpoint with all that it was still to be told. This cannot be undone:\nadded again it gets another id and another key."),
 	} {
-		s.flags(sub, "data", "master-key", "webhook-private")
+		s.flags(sub, "data", "database", "master-key")
 		c.AddCommand(sub)
 	}
 	return c

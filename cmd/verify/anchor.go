@@ -120,7 +120,8 @@ then release it. The same command again releases the same link.
 
 Give what you have agreed to play: whatever is given is compared with what the
 house has published. Exit status: 0 released, 1 the house is not to be believed
-and no link has left, 2 it is not time or the service did not answer, 3 wrong usage.`,
+and no link has left, 2 it is not time or the service did not answer, 3 wrong usage,
+or the file is an old copy that does not know of all links that have left.`,
 		Example: `  verify anchor next --url https://dice.example --key "$(cat log.key)" --match ID --game 1 --state ada.json --variant short`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -188,6 +189,9 @@ func (n *next) run(cmd *cobra.Command) error {
 		return err
 	}
 	told, err := n.release(cmd, p, c)
+	if _, old := errors.AsType[*player.Outdated](err); old {
+		return fmt.Errorf("%w: %s", err, n.state)
+	}
 	if err != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "verify: %v: %s\n", err, n.url)
 		if _, distrusted := errors.AsType[*player.Distrust](err); distrusted {

@@ -135,8 +135,14 @@ func TestAnchor(t *testing.T) {
 	state[1] = filepath.Join(dir, "b2.json") // that player is lost; the match goes on with the real one
 	must(t, os.WriteFile(state[1], bytes.ReplaceAll(read(t, filepath.Join(dir, "b.json")), []byte(`"variant": "tavla"`), []byte(`"variant": "short"`)), 0o600))
 
+	old := read(t, state[0])
 	contains(next(0, 0, "--token", "ada"), "released link 1 of 500, seat a, game 1, segment 1: awaiting-links")
 	contains(next(0, 0), "released link 1 of 500") // again
+	current := state[0]
+	state[0] = filepath.Join(dir, "a-old.json")
+	must(t, os.WriteFile(state[0], old, 0o600))
+	contains(next(3, 0), "this is an old copy of the chain: it knows of 0 released links, but 1 have left")
+	state[0] = current
 	contains(next(0, 1, "--json"), `"state":"dealt","spent":1,"of":500`)
 	contains(next(2, 0, "--throw", "2"), "the next one is 1")
 	contains(next(0, 1, "--throw", "1"), "released link 2 of 500, seat b, game 1, segment 1, throw 1")

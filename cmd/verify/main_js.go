@@ -66,6 +66,7 @@ func main() {
 		"describe": function(p.describe),
 		"line":     function(p.line),
 		"exercise": function(exercise),
+		"cosigned": function(cosigned),
 	}))
 	select {}
 }
@@ -96,6 +97,9 @@ func (p *page) bundle(args []js.Value) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if pins.key != "" && pins.policy.given {
+		return nil, errors.New("give a key or a policy, not both")
+	}
 	t, err := pins.trust(time.Now())
 	if err != nil {
 		return nil, err
@@ -116,6 +120,29 @@ func (p *page) bundle(args []js.Value) ([]byte, error) {
 	return report.JSON()
 }
 
+// cosigned(note, options) says who has signed a checkpoint, as JSON: key is the
+// log's; policy and witnesses are whom the user of the page trusts beside it.
+func cosigned(args []js.Value) ([]byte, error) {
+	o := argument(args, 1)
+	note := argument(args, 0)
+	if note.Type() != js.TypeString {
+		return nil, errors.New("the checkpoint is no text")
+	}
+	p, err := pinsOf(o)
+	if err != nil {
+		return nil, err
+	}
+	t, err := p.trust(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	c, err := audit.ReadCosigned(note.String(), t)
+	if err != nil {
+		return nil, err
+	}
+	return c.JSON()
+}
+
 // pinsOf reads whom the user of the page trusts.
 func pinsOf(o js.Value) (pins, error) {
 	var p pins
@@ -133,9 +160,6 @@ func pinsOf(o js.Value) (pins, error) {
 	}
 	if p.rules, err = file(o, "rules"); err != nil {
 		return p, err
-	}
-	if p.key != "" && p.policy.given {
-		return p, errors.New("give a key or a policy, not both")
 	}
 	if list := member(o, "witnesses"); list.Type() == js.TypeObject {
 		for i := range list.Length() {

@@ -159,11 +159,7 @@ func TestChainFile(t *testing.T) {
 	p.Click("#release")
 	p.Shown("[data-part=released]")
 	link := p.Text("#link")
-	file := browser.Eval[string](p, `new Promise((done) => {
-		const make = URL.createObjectURL
-		URL.createObjectURL = (blob) => { blob.text().then(done); return make(blob) }
-		document.querySelector('#download').click()
-	})`)
+	file := downloaded(p)
 	other := browser.Open(t, browser.Look{})
 	other.Go(d.url + "/my-chain")
 	other.Choose("#restore", "notes.json", []byte(`{"format":"something else"}`))
@@ -174,6 +170,63 @@ func TestChainFile(t *testing.T) {
 	other.Shown("[data-part=released]")
 	if again := other.Text("#link"); again != link {
 		t.Errorf("for the same deal the file gives %s, the browser gave %s", again, link)
+	}
+	other.Quiet()
+	p.Quiet()
+}
+
+// downloaded is the file of the chain.
+func downloaded(p *browser.Page) string {
+	return browser.Eval[string](p, `new Promise((done) => {
+		const make = URL.createObjectURL
+		URL.createObjectURL = (blob) => { blob.text().then(done); URL.createObjectURL = make; return make(blob) }
+		document.querySelector('#download').click()
+	})`)
+}
+
+// A chain that comes back from an old file gives no link, and the page says what
+// to do: to open the newest file, after which it goes on, or to make a new anchor.
+func TestOldChainFile(t *testing.T) {
+	t.Parallel()
+	p := browser.Open(t, browser.Look{})
+	d := sitDown(t, startService(t), p, matchID(1), agreed, nil)
+	before := downloaded(p)
+	d.begin(1)
+	p.Click("#release")
+	p.Shown("[data-part=released]")
+	after := downloaded(p)
+	_, err := d.opponent.Play(t.Context(), d.client, 1, 1)
+	must(t, err)
+	_, err = d.client.AbortGame(t.Context(), d.match, 1, "crash", 0)
+	must(t, err)
+	d.begin(2)
+	taken := len(d.linksTaken())
+
+	other := browser.Open(t, browser.Look{})
+	other.Go(d.url + "/my-chain")
+	other.Choose("#restore", "old.json", []byte(before))
+	other.Says("#joined", d.match)
+	other.Click("#release")
+	other.Shown("[data-part=outdated]")
+	other.Says("#why", "it knows of 0 released links, but 1 have left")
+	if links := d.linksTaken()[taken:]; len(links) != 0 {
+		t.Errorf("links arrived: %v", links)
+	}
+	other.Accessible()
+	other.Click("#renew")
+	other.Shown("#new")
+	// A newer file than the one that is kept goes on, and an older one changes nothing then.
+	other.Choose("#restore", "new.json", []byte(after))
+	other.Says("#joined", d.match)
+	other.Click("#release")
+	other.Shown("[data-part=released]")
+	link := other.Text("#link")
+	other.Choose("#restore", "old.json", []byte(before))
+	other.Says("#links", "2")
+	other.Click("#release")
+	other.Shown("[data-part=released]")
+	if again := other.Text("#link"); again != link {
+		t.Errorf("for one deal the links %s and %s left", link, again)
 	}
 	other.Quiet()
 	p.Quiet()
@@ -210,7 +263,7 @@ func TestEmbedded(t *testing.T) {
 	defer platform.Close()
 	p := browser.Open(t, browser.Look{})
 	p.Go(platform.URL)
-	if got := browser.Eval[string](p, `import('`+s.url+`/static/player.js').then((m) => Object.keys(m).sort().join(' '), String)`); got != "Distrust LINKS NotDue Player Spent" {
+	if got := browser.Eval[string](p, `import('`+s.url+`/static/player.js').then((m) => Object.keys(m).sort().join(' '), String)`); got != "Distrust LINKS NotDue Outdated Player Spent" {
 		t.Errorf("in a page of another origin player.js is %s", got)
 	}
 	p.Quiet()

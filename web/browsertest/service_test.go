@@ -62,7 +62,8 @@ type service struct {
 	stop  func() error
 }
 
-func newService(dir string, log io.Writer, random io.Reader) (s *service, err error) {
+// newService makes one; change may change what its house is made of.
+func newService(dir string, log io.Writer, random io.Reader, change ...func(*house.Config)) (s *service, err error) {
 	ctx := context.Background()
 	s = &service{now: time.Date(2026, 11, 29, 21, 52, 6, 0, time.UTC)}
 	clock := func() time.Time {
@@ -99,12 +100,15 @@ func newService(dir string, log io.Writer, random io.Reader) (s *service, err er
 		return nil, err
 	}
 	quiet := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelError}))
-	s.house, err = house.New(ctx, house.Config{
+	c := house.Config{
 		Store: s.store, Origin: origin, Log: logSigner, LogVerifier: verifier, LogKey: logKey,
 		Receipts: receipts, ReceiptKey: receiptKey, Master: master, HeadFile: filepath.Join(dir, "head"),
 		Rand: random, Now: clock, Logger: quiet, Rolls: commitment.Lengths{16, 64, 64}, Pool: house.PoolMarks{Low: 0, Full: 8},
-	})
-	if err != nil {
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	if s.house, err = house.New(ctx, c); err != nil {
 		return nil, errors.Join(err, s.store.Close())
 	}
 	site, err := web.New(web.Config{Key: logKey, Origin: origin, Version: "test", Logger: quiet})
@@ -112,8 +116,12 @@ func newService(dir string, log io.Writer, random io.Reader) (s *service, err er
 		return nil, err
 	}
 	const any = 1_000_000
+	tiles := server.New(s.store)
+	if len(c.Witnesses) > 0 {
+		tiles = server.NewCosigned(s.store)
+	}
 	handler, err := api.New(api.Config{
-		House: s.house, Log: server.New(s.store), Site: site, Version: "test", Logger: quiet, Now: clock, WorkRate: any, ReadRate: any, LinkRate: any,
+		House: s.house, Log: tiles, Site: site, Version: "test", Logger: quiet, Now: clock, WorkRate: any, ReadRate: any, LinkRate: any,
 	})
 	if err != nil {
 		return nil, err
@@ -175,9 +183,9 @@ func (s *service) linksTaken() []string {
 }
 
 // startService runs a service of the test's own.
-func startService(t *testing.T) *service {
+func startService(t *testing.T, change ...func(*house.Config)) *service {
 	t.Helper()
-	s, err := newService(t.TempDir(), t.Output(), rand.Reader)
+	s, err := newService(t.TempDir(), t.Output(), rand.Reader, change...)
 	must(t, err)
 	t.Cleanup(func() { must(t, s.stop()) })
 	return s

@@ -36,6 +36,12 @@ const write = async (anchor, text, previous) => {
   await done
 }
 
+// Whether a text has released what the other one has, and more: what is known to have left must not be forgotten.
+const newer = (text, than) => {
+  const [more, less] = [text, than].map((t) => JSON.parse(t).released.map((r) => JSON.stringify(r)))
+  return more.length > less.length && less.every((r, i) => r === more[i])
+}
+
 export const kept = {
   /** What is kept: [{ anchor, match }]. */
   async list () {
@@ -45,10 +51,10 @@ export const kept = {
   },
   /** The store of a chain that is kept. */
   at: (anchor) => ({ get: () => read(anchor), set: (text, previous) => write(anchor, text, previous) }),
-  /** Keeps the text of a chain that came from a file. One that is kept already, and so may have released more, stays. */
+  /** Keeps the text of a chain that came from a file. One that is kept already stays, unless the file goes on from there. */
   async add (anchor, text) {
     const found = await read(anchor)
-    if (found === null) await write(anchor, text, null)
+    if (found === null || newer(text, found)) await write(anchor, text, found)
   },
   /** A store for a chain that is made now and whose anchor is not known yet: what it was given is kept once it has the name. */
   fresh () {

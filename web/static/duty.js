@@ -1,7 +1,7 @@
 // A player's duty on a page (docs/protocol.md §4): his chain of links is made and kept here, and a link leaves only after
 // player.js has checked what the service says. What is shown stands in the page already; this script says what of it is so.
 
-import { Distrust, NotDue, Player, Spent } from './player.js'
+import { Distrust, NotDue, Outdated, Player, Spent } from './player.js'
 import { kept } from './chains.js'
 import { pinned } from './pinned.js'
 
@@ -108,15 +108,25 @@ $('restore').addEventListener('change', busily($('restore'), async () => {
   await use(await Player.load({ store: kept.at(p.anchor), passed }))
 }))
 
-$('chains').addEventListener('change', busily($('chains'), async () => {
-  const anchor = $('chains').value
-  if (anchor) return use(await Player.load({ store: kept.at(anchor), passed }))
+const fresh = () => {
   player = null
   show($('own'), false)
   show($('match-step'), false)
   show($('release-step'), false)
   show($('new'))
+}
+
+$('chains').addEventListener('change', busily($('chains'), async () => {
+  const anchor = $('chains').value
+  if (anchor) return use(await Player.load({ store: kept.at(anchor), passed }))
+  fresh()
 }))
+
+$('renew').addEventListener('click', () => {
+  $('chains').value = ''
+  fresh()
+  $('make').focus()
+})
 
 $('copy').addEventListener('click', async () => {
   await navigator.clipboard.writeText(player.anchor).then(() => show($('copied')), () => getSelection().selectAllChildren($('anchor')))
@@ -250,7 +260,8 @@ const told = (e) => {
   } else if (e instanceof NotDue) part('waiting')
   else if (e instanceof Spent) part('spent')
   else {
-    part('failed')
+    part(e instanceof Outdated ? 'outdated' : 'failed')
+    if (e instanceof Outdated) $('follow').checked = false
     $('why').textContent = e.message
     show($('why'))
   }

@@ -1,7 +1,8 @@
-// What this browser remembers of logs: the key that its owner has pinned, and the last checkpoint that was seen of each key.
-// Both make a difference only if they outlive the page, so they are in localStorage; where that is forbidden, nothing is kept.
+// What this browser remembers of logs: the key that its owner has pinned, the witnesses he trusts, and the last checkpoint that
+// was seen of each key. They make a difference only if they outlive the page, so they are in localStorage; where that is forbidden, nothing is kept.
 
 const PINNED = 'fairdice-key'
+const WATCHERS = 'fairdice-watchers'
 const SEEN = 'fairdice-seen '
 
 const read = (name) => { try { return localStorage.getItem(name) } catch { return null } }
@@ -19,6 +20,15 @@ export function pinned () {
 export function pin (key, from) {
   if (key) write(PINNED, JSON.stringify({ key, from }))
   else try { localStorage.removeItem(PINNED) } catch {}
+}
+
+/** The witnesses that the owner trusts, as he wrote them: a policy or keys, one a line; "" if none. */
+export const watchers = () => read(WATCHERS) ?? ''
+
+/** Keeps the witnesses that the owner trusts. An empty text forgets them. */
+export function watch (text) {
+  if (text) write(WATCHERS, text)
+  else try { localStorage.removeItem(WATCHERS) } catch {}
 }
 
 /** The last checkpoint seen under a key, a signed note, or null. */

@@ -142,6 +142,14 @@ class Verifier {
   }
 
   /**
+   * cosigned says who has signed a checkpoint, a signed note, under options.key: of the witnesses in options.policy (a text)
+   * and options.witnesses (keys). quorum and the status of each line are pass, fail or unchecked.
+   */
+  async cosigned(note, options) {
+    return JSON.parse(await this.#call('cosigned', note, options))
+  }
+
+  /**
    * games follows the games of any of these files step by step, the events told in options.lang. A record without header that
    * is not the first game of its match needs options.before: for each game before it the end line, '' if it was aborted.
    */

@@ -1,7 +1,7 @@
 // The player of web/player.js, driven line by line: each line of the input is a question in JSON, each line of the output
 // its answer. The state travels with the question; what the service answers is in it too.
 import { createInterface } from 'node:readline'
-import { Distrust, NotDue, Player, Spent } from '../../../web/player.js'
+import { Distrust, NotDue, Outdated, Player, Spent } from '../../../web/player.js'
 
 class Store {
   constructor (text) { this.text = text }
@@ -13,7 +13,7 @@ class Store {
   }
 }
 
-const kind = (e) => (e instanceof Distrust ? e.check : e instanceof NotDue ? 'not due' : e instanceof Spent ? 'spent' : 'error')
+const kind = (e) => (e instanceof Distrust ? e.check : e instanceof NotDue ? 'not due' : e instanceof Spent ? 'spent' : e instanceof Outdated ? 'outdated' : 'error')
 
 async function answer ({ state, act, terms, game, segment, throw: turn, statements, match, roll }) {
   const store = new Store(state)
