@@ -26,6 +26,7 @@ type Book struct {
 
 	count     int
 	lastType  string
+	firstTime time.Time
 	lastTime  time.Time
 	series    map[numbering]*series
 	known     map[uid]uint32 // into sequences
@@ -109,6 +110,9 @@ func (b *Book) Add(index uint64, s commitment.Statement) {
 	when := s.When()
 	if b.count > 0 && when.Before(b.lastTime) {
 		b.fault(LogOrder, Reordered, Check{}, index, "the %s is dated before the %s that precedes it", s.Type(), b.lastType)
+	}
+	if b.count == 0 {
+		b.firstTime = when
 	}
 	b.count, b.lastType, b.lastTime = b.count+1, s.Type(), when
 	if b.whole {
@@ -240,6 +244,9 @@ func (b *Book) assign(index uint64, a commitment.Assign) {
 	q.overdue = a.Time.Sub(time.Unix(q.since, 0)) > AssignDeadline
 	q.state, q.since, q.match = Assigned, a.Time.Unix(), i
 }
+
+// First returns the time of the first statement, the zero time if there is none.
+func (b *Book) First() time.Time { return b.firstTime }
 
 // Last returns the time of the last statement, the zero time if there is none.
 func (b *Book) Last() time.Time { return b.lastTime }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"fairdice/audit"
 	"fairdice/audit/archive"
@@ -131,6 +132,9 @@ func TestHonest(t *testing.T) {
 	closed, aborted, running := r.Games()
 	if closed+aborted != int64(n) || running != 0 || aborted == 0 {
 		t.Errorf("%d closed, %d aborted, %d running of %d games", closed, aborted, running, n)
+	}
+	if first := time.Date(2026, 11, 29, 21, 0, 1, 0, time.UTC); !r.First.Equal(first) || !r.Last.Equal(h.Clock) {
+		t.Errorf("the log is said to be from %v to %v, want %v to %v", r.First, r.Last, first, h.Clock)
 	}
 	text := r.Text()
 	t.Run("workers", func(t *testing.T) {

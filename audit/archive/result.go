@@ -17,7 +17,7 @@ type Result struct {
 	Key       string                 `json:"key"` // of the log
 	Size      int64                  `json:"size"`
 	Root      commitment.Hash        `json:"root"`
-	First     time.Time              `json:"first,omitzero"` // time of the first open
+	First     time.Time              `json:"first,omitzero"` // time of the first statement; none in an empty log
 	Last      time.Time              `json:"last,omitzero"`  // time of the last statement
 	Now       time.Time              `json:"now"`            // when deadlines were judged that nothing has met
 	LogOnly   bool                   `json:"logOnly"`

@@ -183,7 +183,7 @@ func (a *auditor) throws(ctx context.Context, texts [][]byte) map[commitment.Has
 func (a *auditor) result() *Result {
 	a.gathered.trim()
 	r := &Result{
-		Origin: a.own.Origin, Key: a.Trust.LogKey(a.inside), Size: a.own.Size, Root: a.own.Root, Last: a.book.Last(), Now: a.Trust.Now,
+		Origin: a.own.Origin, Key: a.Trust.LogKey(a.inside), Size: a.own.Size, Root: a.own.Root, First: a.book.First(), Last: a.book.Last(), Now: a.Trust.Now,
 		LogOnly: a.logOnly, Overdue: []audit.SequenceReport{}, Gathered: a.gathered,
 	}
 	if r.Now.IsZero() {

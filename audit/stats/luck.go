@@ -113,45 +113,66 @@ func measure(law []float64, seen int) (m Figure) {
 func (m Figure) Within() bool { return m.Low <= m.Seen && m.Seen <= m.High }
 
 // Words says it plainly.
-func (l Luck) Words() []string {
-	if l.Rolls == 0 {
-		return []string{"No roll was counted."}
+func (l Luck) Words() (words []string) {
+	for _, s := range l.Sentences() {
+		words = append(words, s.String())
 	}
-	return []string{
-		l.Pips.words("pips", l.Rolls),
-		l.Doubles.words("doubles", l.Rolls),
-	}
+	return words
 }
 
-func (m Figure) words(what string, rolls int) string {
-	diff := float64(m.Seen) - m.Expected
-	more := "more"
-	if diff < 0 {
-		more = "fewer"
+// Sentence is a text that keeps its format and values, so that it can be said in
+// another language (package internal/phrase, whose texts package messages has).
+type Sentence struct {
+	format string
+	values []any
+}
+
+func say(format string, values ...any) Sentence { return Sentence{format, values} }
+
+// String is the sentence in English.
+func (s Sentence) String() string { return fmt.Sprintf(s.format, s.values...) }
+
+// Phrase returns the format, and the values for it.
+func (s Sentence) Phrase() (format string, values []any) { return s.format, s.values }
+
+// Sentences are the words, one on the pips and one on the doubles.
+func (l Luck) Sentences() []Sentence {
+	if l.Rolls == 0 {
+		return []Sentence{say("No roll was counted.")}
 	}
-	s := fmt.Sprintf("%d %s in %d rolls, %.1f %s than the %.1f that fair dice give on average. 95 of 100 fair players have between %d and %d", m.Seen, what, rolls, math.Abs(diff), more, m.Expected, m.Low, m.High)
+	return []Sentence{l.Pips.sentence(say("pips"), l.Rolls), l.Doubles.sentence(say("doubles"), l.Rolls)}
+}
+
+func (m Figure) sentence(what Sentence, rolls int) Sentence {
+	diff := float64(m.Seen) - m.Expected
+	place := say("this is one of them")
 	switch {
 	case m.Within():
-		s += "; this is one of them"
 	case diff > 0:
-		s += "; this is above"
+		place = say("this is above")
 	default:
-		s += "; this is below"
+		place = say("this is below")
 	}
+	share := say("%s of 100 have no more", count(m.AtMost))
 	if m.AtLeast < m.AtMost {
-		return s + fmt.Sprintf(". %s of 100 have at least as many.", count(m.AtLeast))
+		share = say("%s of 100 have at least as many", count(m.AtLeast))
 	}
-	return s + fmt.Sprintf(". %s of 100 have no more.", count(m.AtMost))
+	if diff < 0 {
+		return say("%d %s in %d rolls, %.1f fewer than the %.1f that fair dice give on average. 95 of 100 fair players have between %d and %d; %s. %s.",
+			m.Seen, what, rolls, -diff, m.Expected, m.Low, m.High, place, share)
+	}
+	return say("%d %s in %d rolls, %.1f more than the %.1f that fair dice give on average. 95 of 100 fair players have between %d and %d; %s. %s.",
+		m.Seen, what, rolls, diff, m.Expected, m.Low, m.High, place, share)
 }
 
-// count prints how many of a hundred, with digits only where they matter.
-func count(share float64) string {
+// count is how many of a hundred, with digits only where they matter.
+func count(share float64) Sentence {
 	switch {
 	case share < 0.01:
-		return "Less than 0.01"
+		return say("Less than 0.01")
 	case share < 1:
-		return fmt.Sprintf("About %.2f", share)
+		return say("About %.2f", share)
 	default:
-		return fmt.Sprintf("About %.0f", share)
+		return say("About %.0f", share)
 	}
 }

@@ -42,6 +42,17 @@ func (s speech) said(english string, why error) string {
 	return phrase.In(why, s.words)
 }
 
+// say is a sentence in the language.
+func (s speech) say(what interface {
+	fmt.Stringer
+	phrase.Spoken
+}) string {
+	if s.words == nil {
+		return what.String()
+	}
+	return phrase.Say(what, s.words)
+}
+
 // choose takes the language that --lang or the environment names. One that was
 // asked for and does not exist is wrong usage; one that the environment
 // happens to name is not.

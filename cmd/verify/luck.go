@@ -36,6 +36,7 @@ type rollTally struct {
 func luckCommand() *cobra.Command {
 	var asJSON bool
 	var player string
+	var speech speech
 	cmd := &cobra.Command{
 		Use:   "luck FILE…",
 		Short: "compare a player's rolls with what fair dice give",
@@ -56,6 +57,9 @@ Opening draws are not counted, since both players share them.`,
 			if err := refuseEmpty(cmd); err != nil {
 				return err
 			}
+			if err := speech.choose(cmd); err != nil {
+				return err
+			}
 			t := &rollTally{player: player}
 			for _, path := range args {
 				data, err := readFile(path, audit.MaxBundle)
@@ -66,11 +70,12 @@ Opening draws are not counted, since both players share them.`,
 					return fmt.Errorf("%w: %s", err, path)
 				}
 			}
-			return t.print(cmd.OutOrStdout(), asJSON)
+			return t.print(cmd.OutOrStdout(), asJSON, speech)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	cmd.Flags().StringVar(&player, "player", "", "count only the player with this `TOKEN` in the bundles, on whichever seat")
+	speech.register(cmd)
 	return cmd
 }
 
@@ -173,22 +178,36 @@ func (t *rollTally) count(r replay.Record, player int) error {
 	return nil
 }
 
-func (t *rollTally) print(out io.Writer, asJSON bool) error {
-	names := []string{"seat A", "seat B"}
-	if t.player != "" {
-		names = []string{t.player}
-	}
-	reports := []luckReport{}
-	for i, name := range names {
-		l := stats.LuckOf(t.rolls[i])
-		reports = append(reports, luckReport{Side: name, Games: t.games[i], Luck: l, Words: l.Words()})
-	}
-	notes := []string{"One game cannot prove anything: dice that always looked fair in so few rolls would not be."}
+// note is a remark on the figures, in English, without values.
+type note string
+
+func (n note) Error() string                         { return string(n) }
+func (n note) Phrase() (format string, values []any) { return string(n), nil }
+
+// notes say how far the figures can be trusted.
+func (t *rollTally) notes() []error {
+	notes := []error{note("One game cannot prove anything: dice that always looked fair in so few rolls would not be.")}
 	if t.games[0] > 1 {
-		notes = []string{"Luck that stays outside of the interval over hundreds of games is worth a question; a verified bundle answers it without statistics."}
+		notes = []error{note("Luck that stays outside of the interval over hundreds of games is worth a question; a verified bundle answers it without statistics.")}
 	}
 	if t.blocks {
-		notes = append(notes, "Some of these games were dealt in blocks, in which luck evens out by design: for them the intervals are too wide.")
+		notes = append(notes, note("Some of these games were dealt in blocks, in which luck evens out by design: for them the intervals are too wide."))
+	}
+	return notes
+}
+
+func (t *rollTally) print(out io.Writer, asJSON bool, s speech) error {
+	sides := []error{note("seat A"), note("seat B")}
+	if t.player != "" {
+		sides = []error{errors.New(t.player)}
+	}
+	reports, notes := []luckReport{}, []string{}
+	for i, side := range sides {
+		l := stats.LuckOf(t.rolls[i])
+		reports = append(reports, luckReport{Side: side.Error(), Games: t.games[i], Luck: l, Words: l.Words()})
+	}
+	for _, n := range t.notes() {
+		notes = append(notes, n.Error())
 	}
 	var err error
 	if asJSON {
@@ -197,14 +216,18 @@ func (t *rollTally) print(out io.Writer, asJSON bool) error {
 		err = enc.Encode(map[string]any{"players": reports, "notes": notes})
 	} else {
 		var b strings.Builder
-		for _, r := range reports {
-			fmt.Fprintf(&b, "%s, %d %s\n", r.Side, r.Games, map[bool]string{true: "game", false: "games"}[r.Games == 1])
-			for _, w := range r.Words {
-				fmt.Fprintf(&b, "  %s\n", w)
+		for i, r := range reports {
+			games := fmt.Sprintf("%d %s", r.Games, map[bool]string{true: "game", false: "games"}[r.Games == 1])
+			if s.words != nil {
+				games = s.words.Count("unit.game", int64(r.Games))
+			}
+			fmt.Fprintf(&b, "%s, %s\n", s.said(r.Side, sides[i]), games)
+			for _, w := range r.Luck.Sentences() {
+				fmt.Fprintf(&b, "  %s\n", s.say(w))
 			}
 		}
-		for _, n := range notes {
-			fmt.Fprintln(&b, n)
+		for i, n := range t.notes() {
+			fmt.Fprintln(&b, s.said(notes[i], n))
 		}
 		_, err = io.WriteString(out, b.String())
 	}

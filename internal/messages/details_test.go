@@ -62,6 +62,7 @@ func TestDetailsScripts(t *testing.T) {
 // speakers are the packages whose errors reports hold, with the functions that make them there. What else they refuse is about
 // calls, settings and signing, and no file can bring it about.
 var speakers = map[string][]string{
+	"audit/stats":     {"say"},
 	"audit":           strings.Fields("Errorf New fail at wrong demand number fault put"),
 	"replay":          strings.Fields("Errorf New refuse newReason"),
 	"replay/sheet":    strings.Fields("Errorf New find fail wrong Bad Note unchecked"),
@@ -72,7 +73,7 @@ var speakers = map[string][]string{
 	"translog":        strings.Fields("Errorf"),
 	"internal/beacon": strings.Fields("Errorf New"),
 	"rules":           strings.Fields("sayf word"),
-	"cmd/verify":      nil,
+	"cmd/verify":      {"note"},
 }
 
 // others are formats that are put together, and texts of the packages below.
