@@ -35,7 +35,9 @@ const keptIn = (path) => ({
 const publicly = new Client(base)
 const source = {
   /** @param {string} match @param {number} seen */
-  statements: (match, seen) => publicly.get('/v1/matches/{match}/statements', { path: { match }, query: seen > 0 ? { since: seen } : {} })
+  statements: (match, seen) => publicly.get('/v1/matches/{match}/statements', { path: { match }, query: seen > 0 ? { since: seen } : {} }),
+  /** @param {string} match */
+  match: (match) => publicly.get('/v1/matches/{match}', { path: { match } })
 }
 
 // A UUIDv7: the id is chosen before anything is sent, so that opening the match can be repeated.
