@@ -12,7 +12,7 @@ import (
 
 // Cosigned says who has signed a checkpoint besides its log.
 type Cosigned struct {
-	Quorum Status // unchecked: nobody is trusted as a witness
+	Quorum Status // unchecked: nobody is trusted as a witness, or nobody is asked for and nobody has signed
 	Lines  []Cosigner
 	Absent []Cosigner // who is trusted and has no line, in no order
 }
@@ -55,9 +55,11 @@ func ReadCosigned(signed string, t Trust) (Cosigned, error) {
 				witnesses = append(witnesses, w)
 			}
 		}
-		if err := p.Check(signed, -1); err != nil {
+		times, _ := p.Cosigned(signed) // what is wrong, Check says
+		switch err := p.Check(signed, -1); {
+		case err != nil:
 			out.Quorum = Fail
-		} else if out.Quorum == Unchecked {
+		case out.Quorum == Unchecked && len(times) > 0:
 			out.Quorum = Pass
 		}
 	}

@@ -84,6 +84,16 @@ func TestReadCosigned(t *testing.T) {
 	if _, err := audit.ReadCosigned(signed, audit.Trust{Key: stranger}); err == nil {
 		t.Error("a checkpoint under another key was read")
 	}
+	// A quorum that asks for nobody is no evidence of anybody.
+	for note, want := range map[string]audit.Status{bare: audit.Unchecked, signed: audit.Pass, wrong: audit.Fail} {
+		nobody, err := translog.ParsePolicy("log " + key + "\nwitness one " + keys[0] + "\nquorum none\n")
+		ok(err)
+		got, err := audit.ReadCosigned(note, audit.Trust{Key: key, Policy: nobody})
+		ok(err)
+		if got.Quorum != want {
+			t.Errorf("the quorum none of %q is %s, want %s", note, got.Quorum, want)
+		}
+	}
 	policy, err := translog.NewPolicy(stranger, keys)
 	ok(err)
 	if _, err := audit.ReadCosigned(signed, audit.Trust{Key: key, Policy: policy}); err == nil {

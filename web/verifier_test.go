@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,13 +61,23 @@ func TestVerifierInBrowser(t *testing.T) {
 		const words = await v.words('ka')
 		await v.games(bytes, { lang: 'ka' })
 		const board = await v.board(0, 3, 'B')
+		const turn = () => new Promise((done) => setTimeout(done))
+		const ends = [v.bundle(bytes)]
+		await turn()
+		v.stop()
+		ends.push(v.bundle(bytes)) // waits for the module
+		await turn()
+		v.stop()
+		const late = new Promise((done) => setTimeout(done, 5000, 'nothing'))
+		const stopped = await Promise.all(ends.map((end) => Promise.race([end.then(() => 'done', (error) => error.message), late])))
 		const other = await open({ sha256: '`+strings.Repeat("0", 64)+`' }).then(() => '', (error) => error.message)
-		return JSON.stringify({ report, title: words.title, board, hash: v.sha256, seen, other, loaded: Math.round(loaded), took })
+		return JSON.stringify({ stopped, report, title: words.title, board, hash: v.sha256, seen, other, loaded: Math.round(loaded), took })
 	})()`)
 	var got struct {
 		Report, Title, Board, Hash, Other string
 		Seen, Loaded                      int
 		Took                              []int
+		Stopped                           []string
 	}
 	if err := json.Unmarshal([]byte(answer), &got); err != nil {
 		t.Fatalf("%v: %s", err, answer)
@@ -80,6 +91,9 @@ func TestVerifierInBrowser(t *testing.T) {
 	}
 	if got.Title == "" || !strings.HasPrefix(got.Board, "<svg") || got.Hash != m.SHA256 || got.Seen != m.Size {
 		t.Errorf("got %+v", got)
+	}
+	if !slices.Equal(got.Stopped, []string{"stopped", "stopped"}) {
+		t.Errorf("calls that were stopped, the second while the module was loaded, ended with %q", got.Stopped)
 	}
 	if !strings.Contains(got.Other, m.SHA256) {
 		t.Errorf("a module with another hash than the expected: %q", got.Other)

@@ -51,6 +51,10 @@ func (p *page) open(data []byte, t files.Options, before []string) (*reader.Show
 	return reader.Open(data, reader.Options{Variant: t.Variant, Options: t.Options, Before: before, Progress: progress(len(data))})
 }
 
+// forget drops the last report: its memory may be needed, and what comes next
+// must not be told in its words.
+func (p *page) forget() { p.last, p.words = checked{}, nil }
+
 func equal[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
 
 func main() {
@@ -104,7 +108,7 @@ func (p *page) bundle(args []js.Value) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.last = checked{} // its memory may be needed
+	p.forget()
 	report := audit.Report{}
 	data, err := content(argument(args, 0), audit.MaxBundle)
 	switch {
@@ -184,7 +188,7 @@ func (p *page) record(args []js.Value) ([]byte, error) {
 	if name.Type() != js.TypeString {
 		return nil, errors.New("the name of the file is no text")
 	}
-	p.last = checked{} // its memory may be needed
+	p.forget()
 	report, show := files.Report{}, (*reader.Show)(nil)
 	data, err := content(argument(args, 1), maxRecords)
 	switch {

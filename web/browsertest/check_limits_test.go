@@ -127,3 +127,45 @@ func TestLargeMatch(t *testing.T) {
 	p.Says(".screen [data-part=fault]", "rules.moves")
 	p.Quiet()
 }
+
+// A file that is still being read when another is dropped never reaches the verifier: the page would say its verdict of the other.
+func TestReplacedWhileRead(t *testing.T) {
+	t.Parallel()
+	tb := shared(t)
+	p := openCheck(t, tb.url)
+	browser.Eval[bool](p, `(() => {
+		const read = File.prototype.arrayBuffer
+		let go
+		const later = new Promise((done) => { go = done })
+		File.prototype.arrayBuffer = async function () {
+			const bytes = await read.call(this)
+			if (this.name === 'slow.mat') await later
+			else (async () => { for (let i = 0; i < 20; i++) await null; go() })()
+			return bytes
+		}
+		return true
+	})()`)
+	p.DropMade("main", `new File([`+literal(t, manyGames(1<<10, "8/4 6/3"))+`], 'slow.mat')`)
+	p.Says("#work", "slow.mat")
+	p.Drop("main", "game.mat", sampleFile(t, "game.mat"))
+	if got := verdict(p); got != "verified" || p.Text(".report .file") != "game.mat" {
+		t.Errorf("a file dropped while another was read: %s, %s", got, p.Text(".report"))
+	}
+	p.Quiet()
+}
+
+// A browser that keeps nothing still checks under the key that was typed, not under the site's.
+func TestKeyNotKept(t *testing.T) {
+	t.Parallel()
+	p := openCheck(t, shared(t).url)
+	got := browser.Eval[string](p, `(() => {
+		Storage.prototype.setItem = () => { throw new Error('full') }
+		const key = document.querySelector('#key')
+		key.value = 'other.example/log+c90ecb27+AepKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs'
+		key.dispatchEvent(new Event('change'))
+		return key.value.split('+')[0] + ' ' + document.querySelector('#check').elements.trust.value
+	})()`)
+	if got != "other.example/log pinned" {
+		t.Errorf("a typed key that cannot be kept: %q", got)
+	}
+}

@@ -268,3 +268,22 @@ func TestEmbedded(t *testing.T) {
 	}
 	p.Quiet()
 }
+
+// Who follows one match after the other in a window gives each its link, though both wait for that of the same segment.
+func TestTwoMatches(t *testing.T) {
+	t.Parallel()
+	p := browser.Open(t, browser.Look{})
+	s := startService(t)
+	sat := [2]*dutiful{sitDown(t, s, p, matchID(1), agreed, nil), sitDown(t, s, p, matchID(2), agreed, nil)}
+	for _, d := range sat {
+		d.begin(1)
+		p.Fill("#chains", d.anchor)
+		p.Says("#joined", d.match)
+		p.Click("#follow")
+		p.Shown("[data-part=released]")
+		if links := d.linksTaken(); len(links) == 0 || !strings.Contains(links[len(links)-1], d.match) {
+			t.Errorf("match %s got %v", d.match, links)
+		}
+	}
+	p.Quiet()
+}

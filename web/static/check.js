@@ -31,6 +31,7 @@ function load () {
   loading ??= open({ module, size: Number(size), sha256, progress, checking: progress })
     .then((v) => {
       $('seen').textContent = v.sha256 || sha256
+      $('missing').hidden = true
       return v
     }, (error) => {
       loading = null
@@ -175,12 +176,21 @@ class Report {
     }
   }
 
+  // bytes reads the file. Reading takes its time: what was stopped or replaced meanwhile must not reach the verifier, whose last
+  // report is that of another file by then.
+  async #bytes () {
+    const mine = round
+    const bytes = new Uint8Array(await this.file.arrayBuffer())
+    if (mine !== round) throw new Error('stopped')
+    return bytes
+  }
+
   // read answers the bytes, if they are not too many for the verifier.
   async #read (limit) {
     if (this.file.size === 0) throw new Error(words.dataset.empty)
     const megabytes = (n) => Math.ceil(n / (1 << 20))
     if (this.file.size > limit) throw new Error(fill(words.dataset.tooLarge, megabytes(this.file.size), megabytes(limit)))
-    const bytes = new Uint8Array(await this.file.arrayBuffer())
+    const bytes = await this.#bytes()
     this.#bundle = /^[ \t\r\n]*\{/.test(new TextDecoder().decode(bytes.subarray(0, 1024)))
     return bytes
   }
@@ -305,7 +315,7 @@ class Report {
     const mine = round
     busy('checking', this.file.name)
     try {
-      const bytes = new Uint8Array(await this.file.arrayBuffer())
+      const bytes = await this.#bytes()
       const games = await verifier.games(bytes, this.#bundle ? { lang } : { lang, ...this.#terms() })
       // The verifier holds the games of one file: another replay on the page closes.
       for (const s of $('reports').querySelectorAll('.screen')) s.replaceChildren()

@@ -110,6 +110,7 @@ $('restore').addEventListener('change', busily($('restore'), async () => {
 
 const fresh = () => {
   player = null
+  $('follow').checked = false
   show($('own'), false)
   show($('match-step'), false)
   show($('release-step'), false)
@@ -186,8 +187,8 @@ const joined = () => {
 // The link
 
 // What the service waits for, by its own word: { game, segment } or, for a throw, { game, segment, turn }.
-const due = async () => {
-  const { state, games } = await source.match(player.match)
+const due = async (match) => {
+  const { state, games } = await source.match(match)
   const g = games?.at(-1)
   if (state !== 'open' || !g) return { over: state !== 'open' }
   if (g.state === 'awaiting-links') return { game: g.game, segment: g.segments }
@@ -210,11 +211,13 @@ let last = '' // what was released last, so that one who follows does not repeat
 
 const release = async (again) => {
   answers = []
-  const next = await due()
+  const p = player // another chain may be chosen meanwhile
+  const next = await due(p.match)
   if (next.over) return part('over')
   if (!next.game) return part('waiting')
   const { game, segment, turn } = next
-  if (!again && turnOf(next) === last) return
+  const now = `${p.match} ${turnOf(next)}`
+  if (p !== player || (!again && now === last)) return
   for (const e of $('steps').children) {
     show(e, false)
     delete e.dataset.outcome
@@ -225,9 +228,10 @@ const release = async (again) => {
   show($('steps'))
   $('due-game').textContent = turnOf(next)
   show($('due'))
-  const { seat, link } = turn ? await player.releaseThrow(source, game, segment, turn) : await player.release(source, game, segment)
-  await put(`${view(player.match)}/games/${game}/segments/${segment}/links/${seat}${turn ? `/${turn}` : ''}`, link)
-  last = turnOf(next)
+  const { seat, link } = turn ? await p.releaseThrow(source, game, segment, turn) : await p.release(source, game, segment)
+  await put(`${view(p.match)}/games/${game}/segments/${segment}/links/${seat}${turn ? `/${turn}` : ''}`, link)
+  last = now
+  if (p !== player) return
   count()
   $('link').textContent = link
   part('released')

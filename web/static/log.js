@@ -14,6 +14,7 @@ const lang = document.documentElement.lang
 
 const show = $('watch') && shower($('watch'))
 let verifier = null
+const unchecked = $('watch') ? [...$('cosigned').tBodies[0].rows] : [] // as the service has written them
 
 const verify = async (text) => {
   const { module, size, sha256 } = $('watch').dataset
@@ -62,6 +63,10 @@ async function cosigned (found) {
     const c = await verify(own ? trusted(own) : site ? { policy: site } : {}).catch(() => null)
     if (!verifier) return show('missing')
     if (c) rows(c)
+    else {
+      $('cosigned').tBodies[0].replaceChildren(...unchecked)
+      $('cosigned').hidden = !unchecked.length
+    }
     show('from', own ? 'pass' : 'site')
     show('quorum', c?.quorum ?? 'fail') // what is no checkpoint under the key is none that anybody has to believe
     if (found) show('extends', await extendsNote(found, url, $('note').textContent) ? 'pass' : 'fail')
@@ -100,6 +105,7 @@ if (list) {
       $('forget').addEventListener('click', async () => {
         watch('')
         filled()
+        $('keys').focus() // the button is gone
         await cosigned(found)
       })
     }

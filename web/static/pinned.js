@@ -1,12 +1,22 @@
 // What this browser remembers of logs: the key that its owner has pinned, the witnesses he trusts, and the last checkpoint that
-// was seen of each key. They make a difference only if they outlive the page, so they are in localStorage; where that is forbidden, nothing is kept.
+// was seen of each key. They make a difference only if they outlive the page, so they are in localStorage; where that is
+// forbidden or full, they are kept as long as the page is.
 
 const PINNED = 'fairdice-key'
 const WATCHERS = 'fairdice-watchers'
 const SEEN = 'fairdice-seen '
 
-const read = (name) => { try { return localStorage.getItem(name) } catch { return null } }
-const write = (name, text) => { try { localStorage.setItem(name, text) } catch {} }
+const unkept = new Map() // what localStorage did not take
+
+const read = (name) => { try { return unkept.get(name) ?? localStorage.getItem(name) } catch { return null } }
+const write = (name, text) => {
+  unkept.delete(name)
+  try { localStorage.setItem(name, text) } catch { unkept.set(name, text) }
+}
+const remove = (name) => {
+  unkept.delete(name)
+  try { localStorage.removeItem(name) } catch {}
+}
 
 /** The pinned key with where it came from, { key, from }, or null. */
 export function pinned () {
@@ -19,7 +29,7 @@ export function pinned () {
 /** Pins a verifier key. `from` says where it came from: 'typed', 'policy' or 'site'. An empty key unpins. */
 export function pin (key, from) {
   if (key) write(PINNED, JSON.stringify({ key, from }))
-  else try { localStorage.removeItem(PINNED) } catch {}
+  else remove(PINNED)
 }
 
 /** The witnesses that the owner trusts, as he wrote them: a policy or keys, one a line; "" if none. */
@@ -28,7 +38,7 @@ export const watchers = () => read(WATCHERS) ?? ''
 /** Keeps the witnesses that the owner trusts. An empty text forgets them. */
 export function watch (text) {
   if (text) write(WATCHERS, text)
-  else try { localStorage.removeItem(WATCHERS) } catch {}
+  else remove(WATCHERS)
 }
 
 /** The last checkpoint seen under a key, a signed note, or null. */

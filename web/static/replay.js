@@ -139,6 +139,7 @@ export class Replay {
     if (this.#step >= this.#steps.length - 1) this.go(0)
     this.#label('pause', true)
     const tick = () => {
+      if (!this.#root.isConnected) return this.pause() // the page shows something else
       this.#timer = setTimeout(tick, Number(this.#parts.speed.value))
       this.go(this.#step + 1)
     }
@@ -232,24 +233,27 @@ export class Replay {
   async #draw () {
     const asked = ++this.#asked
     const seat = this.#parts.view.value
+    const step = this.#step
     try {
-      const step = this.#step
       const board = await this.#board(this.#game, step, seat)
       if (asked !== this.#asked) return
       this.#drawing.show(board)
       this.#parts.board.dataset.step = step
-      const ahead = Math.min(step + (this.#timer ? AHEAD : 1), this.#steps.length - 1)
-      for (let next = step + 1; next <= ahead && asked === this.#asked; next++) await this.#board(this.#game, next, seat)
     } catch {
       if (asked === this.#asked) this.#drawing.clear() // no game was running there
+      return
     }
+    const ahead = Math.min(step + (this.#timer ? AHEAD : 1), this.#steps.length - 1)
+    for (let next = step + 1; next <= ahead && asked === this.#asked; next++) await this.#board(this.#game, next, seat).catch(() => {})
   }
 
   async #board (game, step, seat) {
     const [boards, name] = [this.#boards, `${game} ${step} ${seat}`]
     if (!boards.has(name)) {
       if (boards.size >= KEPT) boards.delete(boards.keys().next().value)
-      boards.set(name, this.#verifier.board(game, step, seat))
+      const board = this.#verifier.board(game, step, seat)
+      boards.set(name, board)
+      board.catch(() => boards.delete(name)) // what was stopped is asked for again
     }
     return boards.get(name)
   }

@@ -43,6 +43,7 @@ class Verifier {
   #checking
   #worker = null
   #started = null
+  #refuse = () => {} // ends the waiting for the module
   #calls = new Map()
   #waiting = 0 // calls, those that wait for the module too
   #next = 1
@@ -59,6 +60,7 @@ class Verifier {
   /** ready resolves once the module runs. A worker that has died is replaced. */
   ready() {
     this.#started ??= new Promise((resolve, reject) => {
+      this.#refuse = reject
       const worker = new Worker(new URL('worker.js', here), { type: 'module' })
       this.#worker = worker
       worker.onmessage = ({ data }) => {
@@ -69,23 +71,25 @@ class Verifier {
           Object.assign(this, data.ready)
           return resolve()
         }
-        if (data.fatal !== undefined) return this.#die(data.fatal, reject)
+        if (data.fatal !== undefined) return this.#die(data.fatal)
         const call = this.#calls.get(data.id)
         this.#calls.delete(data.id)
         if (data.error !== undefined) call?.reject(new Error(data.error))
         else call?.resolve(data.value)
       }
-      worker.onerror = (event) => this.#die(event.message || 'the verifier could not be loaded', reject)
+      worker.onerror = (event) => {
+        if (this.#worker === worker) this.#die(event.message || 'the verifier could not be loaded')
+      }
       worker.postMessage(this.#source)
     })
     return this.#started
   }
 
-  #die(message, reject) {
+  #die(message) {
     const error = new Error(message)
     this.#worker?.terminate()
     this.#worker = this.#started = null
-    reject(error)
+    this.#refuse(error)
     for (const call of this.#calls.values()) call.reject(error)
     this.#calls.clear()
   }
@@ -179,6 +183,6 @@ class Verifier {
 
   /** stop ends whatever is being computed; the next call begins anew. A verifier that has nothing to do is kept. */
   stop() {
-    if (this.#worker && this.#waiting) this.#die('stopped', () => {})
+    if (this.#worker && this.#waiting) this.#die('stopped')
   }
 }

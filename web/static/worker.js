@@ -51,7 +51,8 @@ async function exercise(busy) {
   for (let i = 0; i < 120; i++) {
     await new Promise((done) => setTimeout(done))
     if (busy()) return
-    globalThis.fairdice.exercise()
+    const answer = globalThis.fairdice.exercise()
+    if (answer instanceof Error) throw answer
   }
 }
 
