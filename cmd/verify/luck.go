@@ -14,6 +14,7 @@ import (
 	"fairdice/audit"
 	"fairdice/audit/stats"
 	"fairdice/commitment"
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 )
 
@@ -199,7 +200,7 @@ func (t *rollTally) notes() []error {
 func (t *rollTally) print(out io.Writer, asJSON bool, s speech) error {
 	sides := []error{note("seat A"), note("seat B")}
 	if t.player != "" {
-		sides = []error{errors.New(t.player)}
+		sides = []error{phrase.Errorf("%s", t.player)} // a token such as "white" is no word of a language
 	}
 	reports, notes := []luckReport{}, []string{}
 	for i, side := range sides {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -31,5 +32,23 @@ func TestLuckLanguages(t *testing.T) {
 	}
 	if exit, _, errs := command(t, "luck", "--lang", "fr", file); exit != 3 || !strings.Contains(errs, `no language "fr"`) {
 		t.Errorf("French: exit %d, %s", exit, errs)
+	}
+}
+
+// A player is called by the token in every language, also if it is one of its
+// words.
+func TestLuckOfPlayer(t *testing.T) {
+	bundle, err := os.ReadFile(filepath.Join("..", "..", "audit", "testdata", "bundle-l2.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "bundle.json")
+	named := regexp.MustCompile(`\\na [A-Za-z0-9._-]+\\n`).ReplaceAll(bundle, []byte(`\na white\n`)) // of the open; luck verifies nothing
+	if err := os.WriteFile(file, named, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	exit, out, errs := command(t, "luck", "--lang", "ru", "--player", "white", file)
+	if exit != 0 || !strings.HasPrefix(out, "white, ") {
+		t.Errorf("exit %d, want the player called white:\n%s%s", exit, out, errs)
 	}
 }

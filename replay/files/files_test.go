@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 	"fairdice/replay/files"
 	"fairdice/rules"
@@ -117,6 +118,12 @@ func TestObserve(t *testing.T) {
 	}
 }
 
+// english is a language without texts of its own: it says the values in the
+// English formats.
+type english struct{}
+
+func (english) Phrase(string) (string, bool) { return "", false }
+
 func FuzzCheck(f *testing.F) {
 	for _, text := range []string{header + events, events, mat, sgf} {
 		f.Add(text)
@@ -131,6 +138,9 @@ func FuzzCheck(f *testing.F) {
 		for _, finding := range r.Findings {
 			if finding.Line < 0 || finding.Line > lines || finding.Message == "" {
 				t.Errorf("finding %+v in a text of %d lines", finding, lines)
+			}
+			if finding.Why == nil || phrase.In(finding.Why, english{}) != finding.Message {
+				t.Errorf("finding %+v is said as %v", finding, finding.Why)
 			}
 		}
 		if (r.Verdict == files.Verified || r.Verdict == files.Incomplete) != (len(r.Findings) == 0) {

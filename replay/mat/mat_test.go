@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairdice/internal/phrase"
 	"fairdice/replay"
 	"fairdice/replay/mat"
 	"fairdice/rules"
@@ -130,6 +131,30 @@ func TestOddities(t *testing.T) {
 				t.Errorf("notes %q, want one about %q", notes, c.note)
 			}
 		})
+	}
+}
+
+// english is a language without texts of its own: it says the values in the
+// English formats.
+type english struct{}
+
+func (english) Phrase(string) (string, bool) { return "", false }
+
+// What is wrong with a row is said in another language after the whole file has
+// been read, and still shows what stands in that row.
+func TestFaultsOfLongFiles(t *testing.T) {
+	rows := []string{"  1) 97: 8/5 6/5"}
+	for range 3 * mat.MaxLine / 40 {
+		rows = append(rows, "; a remark, and 11 bytes more than 30")
+	}
+	report, err := mat.Check(strings.NewReader(match("7", rows...)), mat.Options{})
+	if err != nil || len(report.Findings) == 0 {
+		t.Fatalf("%d findings, error %v", len(report.Findings), err)
+	}
+	for _, f := range report.Findings {
+		if got := phrase.In(f.Why, english{}); got != f.Message {
+			t.Errorf("said again: %s; want %s", got, f.Message)
+		}
 	}
 }
 

@@ -190,7 +190,7 @@ func (r *row) throw(w []byte, column int) error {
 	case c.thrown && c.dice.A == 0 && c.dice.B <= 6:
 		c.stage = c.dice.B
 	case c.thrown && !c.dice.Valid():
-		return phrase.Errorf("no dice show \"%s\"", w[:2])
+		return phrase.Errorf("no dice show \"%s\"", string(w[:2])) // the bytes of w are those of a later line when it is said again
 	}
 	if len(w) > 3 {
 		return c.step(w[3:], r.absolute)
