@@ -1,8 +1,6 @@
 package audit
 
-import (
-	"errors"
-)
+import "errors"
 
 // ID names a check. The set is fixed by PROTOCOL.md §9 and never renamed:
 // scripts and other verifiers rely on the words.

@@ -1,8 +1,6 @@
 package commitment
 
-import (
-	"time"
-)
+import "time"
 
 // A Commit seals a sequence: from here on its dice with any cut are fixed, and only the house can know them.
 type Commit struct {

@@ -1,8 +1,6 @@
 package commitment
 
-import (
-	"time"
-)
+import "time"
 
 // An Assign gives a game its next sequence, the lowest free one, before anybody's contribution to the cut is known.
 type Assign struct {

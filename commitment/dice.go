@@ -1,8 +1,6 @@
 package commitment
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Dice is one throw, each die 1 to 6. In stream opening D1 is seat A's die and D2 seat B's. The zero value stands for
 // dice that are not fixed yet, as in every leaf of a live sequence.

@@ -1,8 +1,6 @@
 package commitment
 
-import (
-	"slices"
-)
+import "slices"
 
 // The variants an `open` may name, by family (RULES.md §2). They are vocabulary here and nothing more: what the ids mean
 // is the business of package rules, which this package must not need.

@@ -1,8 +1,6 @@
 package replay
 
-import (
-	"fairdice/rules"
-)
+import "fairdice/rules"
 
 // Legal returns every event, dice apart, that may come next and keeps the game going or ends it by its rules: the moves of a
 // due stage, one per distinct end position, cube events, and the end line. A roll is not among them (see [State.NextDraw]), nor is

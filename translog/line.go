@@ -3,9 +3,9 @@ package translog
 import (
 	"fmt"
 
-	"fairdice/commitment"
-
 	"golang.org/x/mod/sumdb/note"
+
+	"fairdice/commitment"
 )
 
 // A Line is a signature on a checkpoint that is not the log's own.
