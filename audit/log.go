@@ -143,7 +143,6 @@ func (e *evidence) checkWitnesses(f *findings, t Trust, usable func(int) bool) {
 		f.skip(LogWitness, 0, errors.New("no policy asks for a witness"))
 		return
 	}
-	f.pass(LogWitness)
 	times := make([][]map[string]int64, 1+len(e.earlier)) // by checkpoint and policy
 	for i, c := range e.all() {
 		for _, p := range policies {
@@ -154,8 +153,14 @@ func (e *evidence) checkWitnesses(f *findings, t Trust, usable func(int) bool) {
 			times[i] = append(times[i], at)
 		}
 	}
-	if !met(policies, times[0], nil) {
+	cosigned := slices.ContainsFunc(times[0], func(at map[string]int64) bool { return len(at) > 0 })
+	switch {
+	case !met(policies, times[0], nil):
 		f.fail(LogWitness, 0, 0, phrase.Errorf("%w: %w", checkpointName(0), errQuorum))
+	case cosigned:
+		f.pass(LogWitness)
+	default: // a quorum of none, and none
+		f.skip(LogWitness, 0, errors.New("no policy asks for a witness"))
 	}
 	e.witnessed = e.roundsWitnessed(quorums(policies, e.all(), times, usable))
 }
