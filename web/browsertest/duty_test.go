@@ -232,6 +232,28 @@ func TestOldChainFile(t *testing.T) {
 	p.Quiet()
 }
 
+// A newer file of a chain replaces the one that is kept, and the later checkpoint of both stays: a log that goes
+// back is known by it.
+func TestNewerFileRemembers(t *testing.T) {
+	t.Parallel()
+	p := browser.Open(t, browser.Look{})
+	p.Go(shared(t).url + "/my-chain")
+	got := browser.Eval[string](p, `import('/static/chains.js').then(async ({ kept }) => {
+		const text = (links, size) => JSON.stringify({ checkpoint: 'log\n' + size + '\n', released: Array.from({ length: links }, (_, i) => ({ game: i })) }, null, 2) + '\n'
+		await kept.add('anchor', text(1, 9))
+		await kept.add('anchor', text(2, 5))
+		const older = await kept.at('anchor').get() === text(2, 9)
+		await kept.add('anchor', text(3, 12))
+		const later = await kept.at('anchor').get() === text(3, 12)
+		await kept.add('anchor', text(2, 20))
+		return [older, later, await kept.at('anchor').get() === text(3, 12)].join()
+	})`)
+	if got != "true,true,true" {
+		t.Errorf("a file of more links with an older checkpoint, one with a later one, one of fewer links: %s", got)
+	}
+	p.Quiet()
+}
+
 // Two windows do not spend one chain: the one that comes second gives no link.
 func TestTwoWindows(t *testing.T) {
 	t.Parallel()

@@ -42,6 +42,14 @@ const newer = (text, than) => {
   return more.length > less.length && less.every((r, i) => r === more[i])
 }
 
+// The text with the later of both last checkpoints: what was seen once is not forgotten, since a log that goes back is
+// known by it.
+function remembering (text, found) {
+  const [state, old] = [text, found].map((t) => JSON.parse(t))
+  const size = (s) => Number(s.checkpoint?.split('\n')[1] ?? 0)
+  return size(old) > size(state) ? JSON.stringify({ ...state, checkpoint: old.checkpoint }, null, 2) + '\n' : text
+}
+
 export const kept = {
   /** What is kept: [{ anchor, match }]. */
   async list () {
@@ -54,7 +62,8 @@ export const kept = {
   /** Keeps the text of a chain that came from a file. One that is kept already stays, unless the file goes on from there. */
   async add (anchor, text) {
     const found = await read(anchor)
-    if (found === null || newer(text, found)) await write(anchor, text, found)
+    if (found === null) await write(anchor, text, null)
+    else if (newer(text, found)) await write(anchor, remembering(text, found), found)
   },
   /** A store for a chain that is made now and whose anchor is not known yet: what it was given is kept once it has the name. */
   fresh () {
